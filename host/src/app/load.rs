@@ -1,0 +1,79 @@
+//! Settings and plugins, brought together into the first snapshot.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::AppError;
+use crate::config::{self, Config, Models, Overrides, Source};
+use crate::domain::{Model, PluginId};
+use crate::plugin::{Catalogue, Engine, PluginSet, Snapshot};
+use crate::process::{self, HostVariables};
+
+/// Settings and plugins as they are now.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The settings.
+    pub config: Config,
+    /// Every plugin there is.
+    pub catalogue: Catalogue,
+    /// What they come to.
+    pub snapshot: Snapshot,
+    /// The variables of the process.
+    pub host: HostVariables,
+}
+
+/// Reads the settings and loads the plugins.
+///
+/// # Errors
+/// See [`AppError`]. Files of the plugin folder that cannot be loaded are no error: the snapshot tells of them.
+pub async fn load(source: &Source) -> Result<Loaded, AppError> {
+    load_with(source, &Overrides::default()).await
+}
+
+/// The same with settings of the command line.
+pub(super) async fn load_with(source: &Source, overrides: &Overrides) -> Result<Loaded, AppError> {
+    let config = config::load(source, overrides)?;
+    let host = host_variables(source);
+    let engine = Engine::new(&config.plugins.cache)?;
+    let mut catalogue = Catalogue::new(engine, &config.limits.plugin).await?;
+    let set = catalogue.rescan(&config.plugins.dir, &config.limits.plugin).await;
+    let snapshot = snapshot(1, &config, &catalogue, set, &host);
+    Ok(Loaded { config, catalogue, snapshot, host })
+}
+
+/// Brings settings and plugins together.
+pub(super) fn snapshot(
+    generation: u64,
+    config: &Config,
+    catalogue: &Catalogue,
+    plugins: PluginSet,
+    host: &HostVariables,
+) -> Snapshot {
+    let grants = plugins.plugins.keys().map(|id| (id.clone(), catalogue.grants(id))).collect();
+    let models = match &config.models {
+        Models::Configured(models) => {
+            models.iter().map(|(name, model)| (name.clone(), Arc::new(model.clone()))).collect()
+        }
+        Models::Discovered { template } => discovered(&plugins, host, |driver| template.for_driver(driver)),
+    };
+    let access = config.server.access.clone();
+    Snapshot { generation, plugins, grants, models, access, limits: config.limits }
+}
+
+/// A model for each driver whose program is installed.
+fn discovered(
+    plugins: &PluginSet,
+    host: &HostVariables,
+    model: impl Fn(&PluginId) -> Model,
+) -> BTreeMap<String, Arc<Model>> {
+    let installed = |programs: &[String]| {
+        programs.first().is_some_and(|program| process::find(Path::new(program), host.get("PATH")).is_ok())
+    };
+    let found = plugins.plugins.values().filter(|plugin| installed(&plugin.description().programs));
+    found.map(|plugin| model(plugin.id())).map(|model| (model.name.clone(), Arc::new(model))).collect()
+}
+
+fn host_variables(source: &Source) -> HostVariables {
+    source.environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}

@@ -1,0 +1,12 @@
+//! Puts everything together: settings, plugins, server; and orders start and stop.
+
+mod check;
+mod error;
+mod load;
+mod reload;
+mod serve;
+
+pub use check::findings;
+pub use error::AppError;
+pub use load::{Loaded, load};
+pub use serve::serve;

@@ -1,0 +1,113 @@
+//! The server from its start to its end.
+
+use std::fs;
+use std::future::IntoFuture;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
+
+use super::error::AppError;
+use super::load::load_with;
+use super::reload::Reload;
+use crate::config::{Overrides, Source};
+use crate::http::{self, State};
+use crate::plugin::Snapshots;
+use crate::run::Runner;
+use crate::task::Tasks;
+use crate::watch::Watch;
+
+/// Serves until the process is told to stop. `announce` is called once connections are accepted.
+///
+/// # Errors
+/// See [`AppError`].
+pub async fn serve(
+    source: Source,
+    overrides: Overrides,
+    announce: impl FnOnce(SocketAddr) -> io::Result<()>,
+) -> Result<(), AppError> {
+    let loaded = load_with(&source, &overrides).await?;
+    let config = loaded.config.clone();
+    let snapshots = Snapshots::default();
+    let tasks = Tasks::default();
+    let runner = Runner::new(
+        snapshots.clone(),
+        loaded.host.clone(),
+        config.plugins.cache.join("runs"),
+        tasks.clone(),
+    );
+
+    let wanted = config.server.listen;
+    let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
+    let listen = listener.local_addr()?;
+
+    if let Err(error) = fs::create_dir_all(&config.plugins.dir) {
+        tracing::warn!(dir = %config.plugins.dir.display(), %error, "cannot make the plugin folder");
+    }
+    let folders = Some(config.plugins.dir.clone()).filter(|dir| dir.is_dir());
+    let watch = Watch::new(folders.into_iter().collect(), source.watched())?;
+    let reload = Reload::new(source, overrides, loaded, snapshots.clone());
+    let stopping = tasks.stopping();
+    tasks.spawn(async move {
+        tokio::select! {
+            () = reload.follow(watch) => {}
+            () = stopping.cancelled() => {}
+        }
+    });
+
+    let router = http::router(State { snapshots, runner, listen });
+    // Deltas are small, and each is to go out at once.
+    let listener = listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "cannot switch off Nagle's algorithm");
+        }
+    });
+    let stopping = tasks.stopping();
+    let server = axum::serve(listener, router).with_graceful_shutdown(stopping.cancelled_owned());
+    announce(listen)?;
+
+    let mut server = std::pin::pin!(server.into_future());
+    tokio::select! {
+        ended = &mut server => ended?,
+        () = told_to_stop() => {
+            tracing::info!("stopping");
+            stop(&tasks, server, config.limits.run.grace).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends the runs, with all their processes, and waits for the last answers to go out.
+async fn stop(
+    tasks: &Tasks,
+    server: impl Future<Output = io::Result<()>>,
+    grace: Duration,
+) -> Result<(), AppError> {
+    // A process may take one grace time to end, and its streams another.
+    let patience = grace.saturating_mul(2) + Duration::from_secs(1);
+    let (all_ended, server) = tokio::join!(tasks.stop(patience), timeout(patience, server));
+    if !all_ended {
+        tracing::warn!("some runs did not end in time");
+    }
+    server.unwrap_or(Ok(())).map_err(AppError::Server)
+}
+
+async fn told_to_stop() {
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => signal.recv().await,
+            Err(error) => {
+                tracing::warn!(%error, "cannot listen for SIGTERM");
+                std::future::pending().await
+            }
+        }
+    };
+    tokio::select! {
+        _ = terminate => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}

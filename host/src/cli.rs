@@ -1,0 +1,148 @@
+//! The command line: what can be asked of the program, and how its answers look on a terminal.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::app::{self, AppError, Loaded};
+use crate::config::{Environment, Overrides, Source};
+use crate::telemetry;
+
+/// Makes CLI coding agents answer as models behind standard APIs.
+#[derive(Debug, Parser)]
+#[command(name = "agentbay", version, about)]
+pub struct Command {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Serve the models over HTTP.
+    Serve {
+        #[command(flatten)]
+        settings: Settings,
+        /// The address to listen on, in place of `server.listen`; port 0 takes a free one.
+        #[arg(long, value_name = "ADDR")]
+        listen: Option<SocketAddr>,
+    },
+    /// Look for faults in the configuration, the plugins and what the models refer to.
+    Check {
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// See what plugins there are.
+    Plugin {
+        #[command(subcommand)]
+        task: PluginTask,
+    },
+    /// Say what is read from standard input: the stand-in CLI of the driver `echo`.
+    #[command(hide = true)]
+    EchoAgent,
+}
+
+#[derive(Debug, Subcommand)]
+enum PluginTask {
+    /// List the plugins in use, and the files of the plugin folder that are not.
+    List {
+        #[command(flatten)]
+        settings: Settings,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Settings {
+    /// The configuration; without it, proxy.toml of the current folder if there is one.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Settings {
+    fn source(self, cwd: PathBuf, environment: Environment) -> Source {
+        Source { config: self.config, cwd, environment }
+    }
+}
+
+impl Command {
+    /// What this process was started with. Ends the process where that is a plea for help, or cannot be understood.
+    pub fn of_process() -> Self {
+        Self::parse()
+    }
+
+    /// Whether it is the stand-in CLI, which needs nothing of the rest.
+    pub fn is_echo_agent(&self) -> bool {
+        matches!(self.task, Task::EchoAgent)
+    }
+
+    /// Does what the command line says.
+    ///
+    /// # Errors
+    /// See [`AppError`]; or standard output cannot be written.
+    pub async fn carry_out(self, cwd: PathBuf) -> anyhow::Result<ExitCode> {
+        let environment = Environment::of_process();
+        let filter = environment.get(telemetry::VARIABLE).and_then(|filter| filter.to_str());
+        match self.task {
+            Task::Serve { settings, listen } => {
+                telemetry::start(filter);
+                let overrides = Overrides { listen };
+                app::serve(settings.source(cwd, environment), overrides, announce).await?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Task::Check { settings } => check(&settings.source(cwd, environment)).await,
+            Task::Plugin { task: PluginTask::List { settings } } => {
+                let loaded = app::load(&settings.source(cwd, environment)).await?;
+                list_plugins(&loaded)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Task::EchoAgent => Ok(ExitCode::SUCCESS),
+        }
+    }
+}
+
+/// The first line on standard output of a server: whoever started it waits for this.
+fn announce(address: SocketAddr) -> io::Result<()> {
+    let mut stdout = io::stdout();
+    writeln!(stdout, "listening on http://{address}")?;
+    stdout.flush()
+}
+
+async fn check(source: &Source) -> anyhow::Result<ExitCode> {
+    let findings = match app::load(source).await {
+        Ok(loaded) => app::findings(&loaded),
+        Err(AppError::Config(faults)) => vec![faults.to_string()],
+        Err(other) => return Err(other.into()),
+    };
+    if findings.is_empty() {
+        writeln!(io::stdout(), "no faults found")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for finding in findings {
+        complain(&finding);
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn list_plugins(loaded: &Loaded) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let snapshot = &loaded.snapshot;
+    for plugin in snapshot.plugins.plugins.values() {
+        let description = plugin.description();
+        let programs = if description.programs.is_empty() { "-".to_owned() } else { description.programs.join(",") };
+        let (id, version) = (plugin.id().as_str(), &description.version);
+        let (origin, sha256) = (plugin.origin(), plugin.sha256());
+        writeln!(stdout, "{id}\t{version}\tprograms {programs}\tsha256 {sha256}\t{origin}")?;
+    }
+    for refusal in &snapshot.plugins.refusals {
+        writeln!(stdout, "refused\t{}\t{}", refusal.path.display(), refusal.reason)?;
+    }
+    Ok(())
+}
+
+/// Says on standard error what is wrong.
+pub fn complain(message: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _nobody = writeln!(io::stderr(), "{message}");
+}

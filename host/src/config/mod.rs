@@ -1,0 +1,148 @@
+//! Settings: the only reader of settings files and of the environment.
+//!
+//! ```text
+//! source ─ text ─ tree (values with their lines) ─ section (key by key) ─ server, plugins, models, limits ─ Config
+//! ```
+//! Everything that is wrong is told at once, each fault with its file, line and key. What a setting refers to, such as
+//! a repository, a driver or a program, is not looked at here.
+
+mod environment;
+mod fault;
+mod limits;
+mod members;
+mod models;
+mod models_json;
+mod plugins;
+mod section;
+mod server;
+mod shared;
+mod source;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod values;
+
+use std::net::SocketAddr;
+
+pub use environment::Environment;
+pub use fault::{ConfigError, Fault};
+pub use models::{Models, Template};
+pub use plugins::Plugins;
+pub use server::Server;
+pub use source::Source;
+
+use fault::Report;
+use section::Section;
+use tree::{Table, Value};
+use values::Paths;
+
+use crate::domain::Limits;
+
+/// All settings, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    /// Where to listen and who may use it.
+    pub server: Server,
+    /// The folders of the plugins.
+    pub plugins: Plugins,
+    /// Which models clients can name.
+    pub models: Models,
+    /// What requests, plugins and runs may use.
+    pub limits: Limits,
+}
+
+/// What the command line sets in place of the files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Overrides {
+    /// The address to listen on.
+    pub listen: Option<SocketAddr>,
+}
+
+/// Reads all settings.
+///
+/// # Errors
+/// Every fault there is, of both files. A file that cannot be parsed has one, and the rest of the settings is then not
+/// judged.
+pub fn load(source: &Source, overrides: &Overrides) -> Result<Config, ConfigError> {
+    let (settings, registry) = (source.settings(), source.registry());
+    let tables = match (settings.read(tree::from_toml), registry.read(tree::from_json)) {
+        (Ok(settings), Ok(registry)) => Tables { settings, registry },
+        (settings, registry) => {
+            let faults = settings.err().into_iter().chain(registry.err());
+            return Err(ConfigError::of(faults.collect()));
+        }
+    };
+    let paths = Paths {
+        folder: settings.folder(),
+        environment: &source.environment,
+    };
+    let reports = Reports {
+        settings: Report::new(settings.shown),
+        registry: Report::new(registry.shown),
+    };
+    let config = read(&tables, &reports, &paths, overrides);
+
+    let mut faults = reports.settings.into_faults();
+    faults.extend(reports.registry.into_faults());
+    if faults.is_empty() {
+        Ok(config)
+    } else {
+        Err(ConfigError::of(faults))
+    }
+}
+
+/// What is in the two files, of those that exist.
+struct Tables {
+    settings: Option<Table>,
+    registry: Option<Table>,
+}
+
+/// What is wrong with the two files.
+struct Reports {
+    settings: Report,
+    registry: Report,
+}
+
+/// Reads everything. Where a setting is faulty, something stands in its place, and the whole is not to be used.
+fn read(tables: &Tables, reports: &Reports, paths: &Paths<'_>, overrides: &Overrides) -> Config {
+    let mut root = Section::root(tables.settings.as_ref(), &reports.settings);
+    let server = server::read(root.section("server"), overrides);
+    let plugins = plugins::read(root.section("plugins"), paths);
+    let limits = limits::read(root.section("limits"));
+    let defaults = models::read_defaults(root.section("defaults"), paths);
+    let mut configured = models::read(root.section("models"), &defaults, paths);
+    root.finish();
+
+    let registry = Section::root(tables.registry.as_ref(), &reports.registry);
+    configured.extend(models_json::read(registry, &defaults, paths));
+    report_names_in_both(tables, reports);
+
+    let models = if tables.settings.is_none() && tables.registry.is_none() {
+        Models::Discovered {
+            template: Template::for_repo(paths.folder.clone()),
+        }
+    } else {
+        Models::Configured(configured)
+    };
+    Config {
+        server,
+        plugins,
+        models,
+        limits,
+    }
+}
+
+/// Neither file goes before the other.
+fn report_names_in_both(tables: &Tables, reports: &Reports) {
+    let models = tables.settings.as_ref().and_then(|table| table.get("models"));
+    let Some(Value::Table(models)) = models.map(|node| &node.value) else {
+        return;
+    };
+    for (name, node) in tables.registry.iter().flatten() {
+        if let Some(other) = models.get(name) {
+            let place = format!("{}:{}", reports.settings.file().display(), other.line);
+            let message = format!("a model of this name is also in {place}: rename or remove one of them");
+            reports.registry.add(Some(node.line), &section::join("", name), message);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! models.json: `{ "NAME": { "driver", "repoPath", "agentFile", "worktree" } }`, beside proxy.toml or alone. What it
+//! cannot say comes from `[defaults]`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::models::{driver, named_sections};
+use super::section::Section;
+use super::shared::{Shared, worktree};
+use super::values::Paths;
+use crate::domain::Model;
+
+pub(super) fn read(root: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> BTreeMap<String, Model> {
+    named_sections(root)
+        .filter_map(|(name, section)| Some((name.to_owned(), model(name, section, defaults, paths)?)))
+        .collect()
+}
+
+fn model(name: &str, mut section: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> Option<Model> {
+    let driver = driver(&mut section);
+    let shared = Shared {
+        repo: section
+            .take("repoPath")
+            .map(|item| paths.resolve(&item).unwrap_or_default()),
+        agent_file: section
+            .take("agentFile")
+            .and_then(|item| item.text())
+            .map(PathBuf::from),
+        worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
+        ..Shared::default()
+    };
+    let shared = shared.or(defaults);
+    if shared.repo.is_none() {
+        section.fault(
+            "repoPath",
+            "is missing: name the folder of the repository, or set `repo` in [defaults] of proxy.toml",
+        );
+    }
+    section.finish();
+    Some(shared.into_model(name, driver?))
+}

@@ -1,0 +1,45 @@
+//! `[plugins]`: the folders. What is loaded from them is `plugin`'s.
+
+use std::path::{Path, PathBuf};
+
+use super::section::Section;
+use super::values::Paths;
+
+/// The folders of the plugins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plugins {
+    /// Absolute path of the folder that plugins are put into.
+    pub dir: PathBuf,
+    /// Absolute path of the folder for what can be made again: compiled plugins.
+    pub cache: PathBuf,
+}
+
+pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>) -> Plugins {
+    let plugins = Plugins {
+        dir: folder(
+            &mut section,
+            "dir",
+            ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"),
+            paths,
+        ),
+        cache: folder(&mut section, "cache", ("XDG_CACHE_HOME", ".cache", "agentbay"), paths),
+    };
+    section.finish();
+    plugins
+}
+
+/// The folder that is set, or else the place which the XDG base directory specification gives.
+fn folder(section: &mut Section<'_>, key: &'static str, place: (&str, &str, &str), paths: &Paths<'_>) -> PathBuf {
+    if let Some(item) = section.take(key) {
+        return paths.resolve(&item).unwrap_or_default();
+    }
+    let (variable, in_home, ours) = place;
+    let base = paths.environment.folder(variable).map(Path::to_path_buf);
+    match base.or_else(|| Some(paths.environment.folder("HOME")?.join(in_home))) {
+        Some(base) => base.join(ours),
+        None => {
+            section.fault(key, "HOME is not set, so there is no default: set this key to a folder");
+            PathBuf::new()
+        }
+    }
+}

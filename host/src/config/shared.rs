@@ -1,0 +1,156 @@
+//! The settings which models have in common: those that may stand in `[defaults]` and in a model.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::section::{Item, Section};
+use super::tree::Value;
+use super::values::{self, Paths, Zero};
+use crate::domain::{EnvSetting, Model, Permission, PluginId, Worktree};
+
+const AGENT_FILE: &str = "AGENTS.md";
+const WORKTREES: &str = "/tmp/agenticllm";
+/// An agent's run takes minutes; one that takes half an hour has most likely lost its way.
+const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+
+/// What was set, of the settings which models have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Shared {
+    /// Set, though empty, if what was set is faulty: a second fault that says it is missing would mislead.
+    pub(super) repo: Option<PathBuf>,
+    /// Empty if there is to be none.
+    pub(super) agent_file: Option<PathBuf>,
+    pub(super) worktree: Option<WorktreeSetting>,
+    pub(super) permission: Option<Permission>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) env: BTreeMap<String, EnvSetting>,
+}
+
+/// Whether a run has a worktree of its own, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum WorktreeSetting {
+    Off,
+    On,
+    In(PathBuf),
+}
+
+impl Shared {
+    /// Takes them from a section of proxy.toml.
+    pub(super) fn read(section: &mut Section<'_>, paths: &Paths<'_>) -> Self {
+        Self {
+            repo: section
+                .take("repo")
+                .map(|item| paths.resolve(&item).unwrap_or_default()),
+            agent_file: section
+                .take("agent_file")
+                .and_then(|item| item.text())
+                .map(PathBuf::from),
+            worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
+            permission: section.take("permission").and_then(|item| permission(&item)),
+            timeout: section
+                .take("timeout")
+                .and_then(|item| values::duration(&item, Zero::Refused)),
+            env: section
+                .take("env")
+                .and_then(|item| item.section())
+                .map(environment)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// What is not set here is taken from the defaults, the environment variable by variable.
+    pub(super) fn or(mut self, defaults: &Self) -> Self {
+        for (name, setting) in &defaults.env {
+            self.env.entry(name.clone()).or_insert_with(|| setting.clone());
+        }
+        let worktree = match (self.worktree, &defaults.worktree) {
+            (Some(WorktreeSetting::On), Some(place @ WorktreeSetting::In(_))) => Some(place.clone()),
+            (own, default) => own.or_else(|| default.clone()),
+        };
+        Self {
+            repo: self.repo.or_else(|| defaults.repo.clone()),
+            agent_file: self.agent_file.or_else(|| defaults.agent_file.clone()),
+            worktree,
+            permission: self.permission.or(defaults.permission),
+            timeout: self.timeout.or(defaults.timeout),
+            env: self.env,
+        }
+    }
+
+    /// The model with these settings, which has nothing of its own yet.
+    pub(super) fn into_model(self, name: &str, driver: PluginId) -> Model {
+        let agent_file = self.agent_file.unwrap_or_else(|| AGENT_FILE.into());
+        let worktrees = match self.worktree {
+            None | Some(WorktreeSetting::Off) => None,
+            Some(WorktreeSetting::On) => Some(PathBuf::from(WORKTREES)),
+            Some(WorktreeSetting::In(dir)) => Some(dir),
+        };
+        Model {
+            name: name.to_owned(),
+            driver,
+            repo: self.repo.unwrap_or_default(),
+            agent_file: Some(agent_file).filter(|file| !file.as_os_str().is_empty()),
+            worktree: worktrees.map(|dir| Worktree { dir }),
+            model: None,
+            program: None,
+            permission: self.permission.unwrap_or_default(),
+            timeout: self.timeout.unwrap_or(TIMEOUT),
+            env: self.env.into_iter().collect(),
+            options: Vec::new(),
+        }
+    }
+}
+
+/// `true`, `false`, or a table that says where.
+pub(super) fn worktree(item: &Item<'_>, paths: &Paths<'_>) -> Option<WorktreeSetting> {
+    match item.value() {
+        Value::Bool(true) => Some(WorktreeSetting::On),
+        Value::Bool(false) => Some(WorktreeSetting::Off),
+        Value::Table(_) => {
+            let mut section = item.section()?;
+            let dir = section.take("dir").map(|item| paths.resolve(&item).unwrap_or_default());
+            section.finish();
+            Some(dir.map_or(WorktreeSetting::On, WorktreeSetting::In))
+        }
+        _ => {
+            item.wrong_type("true, false or { dir = \"…\" }");
+            None
+        }
+    }
+}
+
+fn permission(item: &Item<'_>) -> Option<Permission> {
+    match item.text()? {
+        "read-only" => Some(Permission::ReadOnly),
+        "workspace-write" => Some(Permission::WorkspaceWrite),
+        "full-access" => Some(Permission::FullAccess),
+        other => {
+            item.fault(format!(
+                "{other:?} is not one of \"read-only\", \"workspace-write\", \"full-access\""
+            ));
+            None
+        }
+    }
+}
+
+/// Values may be secrets: no fault shows one.
+fn environment(section: Section<'_>) -> BTreeMap<String, EnvSetting> {
+    let mut settings = BTreeMap::new();
+    for (name, item) in section.into_items() {
+        let setting = match item.value() {
+            Value::Bool(true) => Some(EnvSetting::Pass),
+            Value::Bool(false) => Some(EnvSetting::Remove),
+            Value::Text(_) => item.text().map(|value| EnvSetting::Set(value.to_owned())),
+            _ => {
+                item.wrong_type("a string, true (pass it on) or false (take it away)");
+                None
+            }
+        };
+        if name.is_empty() || name.contains(['=', '\0']) {
+            item.fault("the name of a variable must not be empty, nor have `=` or NUL in it");
+        }
+        settings.extend(setting.map(|setting| (name.to_owned(), setting)));
+    }
+    settings
+}

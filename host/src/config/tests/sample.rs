@@ -1,0 +1,62 @@
+//! The repository's own proxy.toml: what it says works, and so does all that it only shows.
+
+use std::collections::BTreeSet;
+
+use super::super::{Limits, Models, Plugins};
+use super::{Folder, model};
+
+const SAMPLE: &str = include_str!("../../../../proxy.toml");
+
+/// The sample with every setting that it shows in a comment: a line of prose has a space after its `#`.
+fn with_all_settings() -> String {
+    let lines = SAMPLE.lines().map(|line| {
+        line.strip_prefix('#')
+            .filter(|rest| !rest.starts_with(' '))
+            .unwrap_or(line)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_sample_serves_the_model_echo() {
+    let folder = Folder::with(&[("proxy.toml", SAMPLE)]);
+    assert_eq!(folder.models(), [model("echo", "echo", folder.path())]);
+    assert_eq!(folder.load().unwrap().server.listen, "127.0.0.1:8787".parse().unwrap());
+}
+
+#[test]
+fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
+    let folder = Folder::with(&[("proxy.toml", &with_all_settings())]);
+    let config = folder.load().unwrap();
+    assert_eq!(config.limits, Limits::default());
+    let (dir, cache) = (
+        "/home/me/.local/share/agentbay/plugins".into(),
+        "/home/me/.cache/agentbay".into(),
+    );
+    assert_eq!(config.plugins, Plugins { dir, cache });
+    let Models::Configured(models) = config.models else {
+        panic!("models are configured")
+    };
+    assert_eq!(
+        models.keys().collect::<Vec<_>>(),
+        ["codex", "echo", "gemini/review", "other", "qwen"]
+    );
+    let echo = crate::domain::Model {
+        env: models["echo"].env.clone(),
+        ..model("echo", "echo", folder.path())
+    };
+    assert_eq!(models["echo"], echo);
+}
+
+#[test]
+fn the_sample_shows_every_key() {
+    let text = with_all_settings();
+    let mut shown = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        shown.extend(line.split_once(" = ").map(|(key, _)| key));
+    }
+    let known = "listen api_keys allowed_hosts dir cache repo agent_file worktree permission timeout env driver model \
+                 program options body headers_after keep_alive plugin_file plugin_memory plugin_call_cpu \
+                 plugin_run_cpu plugin_result line stderr grace";
+    assert_eq!(shown, known.split(' ').collect());
+}

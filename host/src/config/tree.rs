@@ -1,0 +1,288 @@
+//! A settings file as a tree of values, each with its line. TOML and JSON become the same tree; what the keys mean is
+//! not known here.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use toml::de::{DeTable, DeValue};
+
+use super::members::Members;
+
+/// Something in the file.
+pub(super) struct Node {
+    /// The line of its key or, in a list, its own.
+    pub(super) line: usize,
+    /// What it is.
+    pub(super) value: Value,
+}
+
+/// A value, whichever language it was written in.
+pub(super) enum Value {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    Date(String),
+    List(Vec<Node>),
+    Table(Table),
+}
+
+/// Values by their keys.
+pub(super) type Table = BTreeMap<String, Node>;
+
+/// Why a file is no tree at all.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct SyntaxError {
+    /// The line.
+    pub(super) line: usize,
+    /// What the parser says.
+    pub(super) message: String,
+}
+
+impl Value {
+    /// What it is, in words.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Integer(_) => "an integer",
+            Self::Float(_) => "a float",
+            Self::Text(_) => "a string",
+            Self::Date(_) => "a date",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+
+    /// The same in JSON, if JSON can write it: it knows no infinity.
+    pub(super) fn to_json(&self) -> Option<serde_json::Value> {
+        Some(match self {
+            Self::Null => serde_json::Value::Null,
+            Self::Bool(value) => (*value).into(),
+            Self::Integer(value) => (*value).into(),
+            Self::Float(value) => serde_json::Number::from_f64(*value)?.into(),
+            Self::Text(value) | Self::Date(value) => value.as_str().into(),
+            Self::List(nodes) => nodes
+                .iter()
+                .map(|node| node.value.to_json())
+                .collect::<Option<Vec<_>>>()?
+                .into(),
+            Self::Table(table) => {
+                let members = table
+                    .iter()
+                    .map(|(key, node)| Some((key.clone(), node.value.to_json()?)));
+                serde_json::Value::Object(members.collect::<Option<_>>()?)
+            }
+        })
+    }
+}
+
+/// Reads a TOML document.
+pub(super) fn from_toml(text: &str) -> Result<Table, SyntaxError> {
+    let lines = Lines::of(text);
+    let document = DeTable::parse(text).map_err(|error| SyntaxError {
+        line: lines.at(error.span().map_or(0, |span| span.start)),
+        // Not its Display, which prints the line: a key may stand in it.
+        message: error.message().to_owned(),
+    })?;
+    toml_table(document.get_ref(), &lines)
+}
+
+fn toml_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, SyntaxError> {
+    let nodes = table.iter().map(|(key, value)| {
+        let line = lines.at(key.span().start);
+        let value = toml_value(value.get_ref(), lines, line)?;
+        Ok((key.get_ref().clone().into_owned(), Node { line, value }))
+    });
+    nodes.collect()
+}
+
+fn toml_value(value: &DeValue<'_>, lines: &Lines, line: usize) -> Result<Value, SyntaxError> {
+    let too_large = || SyntaxError {
+        line,
+        message: "the number is too large".to_owned(),
+    };
+    Ok(match value {
+        DeValue::String(text) => Value::Text(text.clone().into_owned()),
+        DeValue::Integer(number) => {
+            Value::Integer(i64::from_str_radix(number.as_str(), number.radix()).map_err(|_| too_large())?)
+        }
+        DeValue::Float(number) => Value::Float(number.as_str().parse().map_err(|_| too_large())?),
+        DeValue::Boolean(value) => Value::Bool(*value),
+        DeValue::Datetime(date) => Value::Date(date.to_string()),
+        DeValue::Array(items) => {
+            let nodes = items.iter().map(|item| {
+                let line = lines.at(item.span().start);
+                Ok(Node {
+                    line,
+                    value: toml_value(item.get_ref(), lines, line)?,
+                })
+            });
+            Value::List(nodes.collect::<Result<_, _>>()?)
+        }
+        DeValue::Table(table) => Value::Table(toml_table(table, lines)?),
+    })
+}
+
+/// Reads a JSON object.
+pub(super) fn from_json(text: &str) -> Result<Table, SyntaxError> {
+    // Read as a whole first: this gives the line of what is wrong in the whole text, and bounds the depth.
+    serde_json::from_str::<serde_json::Value>(text).map_err(|error| {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        SyntaxError {
+            line: error.line(),
+            message: error.to_string().replace(&place, ""),
+        }
+    })?;
+    let source = Json {
+        text,
+        lines: Lines::of(text),
+    };
+    match source.value(text.trim_start(), 1)? {
+        Value::Table(table) => Ok(table),
+        other => Err(SyntaxError {
+            line: 1,
+            message: format!("expected an object, found {}", other.kind()),
+        }),
+    }
+}
+
+/// A JSON text whose values are found again in it by their addresses.
+struct Json<'a> {
+    text: &'a str,
+    lines: Lines,
+}
+
+impl Json<'_> {
+    fn node(&self, raw: &RawValue) -> Result<Node, SyntaxError> {
+        let offset = (raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let line = self.lines.at(offset);
+        Ok(Node {
+            line,
+            value: self.value(raw.get(), line)?,
+        })
+    }
+
+    fn value(&self, json: &str, line: usize) -> Result<Value, SyntaxError> {
+        let wrong = |error: serde_json::Error| SyntaxError {
+            line,
+            message: error.to_string(),
+        };
+        if json.starts_with('{') {
+            let mut table = Table::new();
+            for (key, raw) in serde_json::from_str::<Members<'_>>(json).map_err(wrong)?.0 {
+                let node = self.node(raw)?;
+                let line = node.line;
+                if table.insert(key.clone(), node).is_some() {
+                    return Err(SyntaxError {
+                        line,
+                        message: format!("duplicate key {key:?}"),
+                    });
+                }
+            }
+            return Ok(Value::Table(table));
+        }
+        if json.starts_with('[') {
+            let items = serde_json::from_str::<Vec<&RawValue>>(json).map_err(wrong)?;
+            return Ok(Value::List(
+                items.into_iter().map(|raw| self.node(raw)).collect::<Result<_, _>>()?,
+            ));
+        }
+        Ok(match serde_json::from_str(json).map_err(wrong)? {
+            serde_json::Value::Bool(value) => Value::Bool(value),
+            serde_json::Value::String(text) => Value::Text(text),
+            serde_json::Value::Number(number) => match number.as_i64() {
+                Some(integer) => Value::Integer(integer),
+                None => Value::Float(number.as_f64().unwrap_or(f64::INFINITY)),
+            },
+            serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => Value::Null,
+        })
+    }
+}
+
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
+    }
+
+    /// The line of a byte of the text, the first being 1.
+    fn at(&self, offset: usize) -> usize {
+        self.0.partition_point(|start| *start <= offset) + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of all nodes, by their paths.
+    fn lines(table: &Table) -> Vec<(String, usize)> {
+        fn walk(path: &str, node: &Node, found: &mut Vec<(String, usize)>) {
+            found.push((path.to_owned(), node.line));
+            match &node.value {
+                Value::Table(table) => table
+                    .iter()
+                    .for_each(|(key, node)| walk(&format!("{path}.{key}"), node, found)),
+                Value::List(nodes) => nodes.iter().for_each(|node| walk(&format!("{path}[]"), node, found)),
+                _ => {}
+            }
+        }
+        let mut found = Vec::new();
+        table.iter().for_each(|(key, node)| walk(key, node, &mut found));
+        found
+    }
+
+    fn owned(lines: &[(&str, usize)]) -> Vec<(String, usize)> {
+        lines.iter().map(|&(path, line)| (path.to_owned(), line)).collect()
+    }
+
+    #[test]
+    fn every_value_of_a_toml_file_has_its_line() {
+        let tree = from_toml("# x\na = 1\n\n[t]\nb = [\n  1,\n  2,\n]\n[u.v]\nc.d = \"\"\"\n\n\"\"\"\n").unwrap();
+        let expected = [("a", 2), ("t", 4), ("t.b", 5), ("t.b[]", 6), ("t.b[]", 7)];
+        let nested = [("u", 9), ("u.v", 9), ("u.v.c", 10), ("u.v.c.d", 10)];
+        assert_eq!(lines(&tree), owned(&[expected.as_slice(), nested.as_slice()].concat()));
+    }
+
+    #[test]
+    fn every_value_of_a_json_file_has_its_line() {
+        let tree = from_json("\n{\n  \"a\": {\n    \"b\": [1,\n 2.5],\n\"c\": true },\n \"d\": null\n}\n").unwrap();
+        let expected = [("a", 3), ("a.b", 4), ("a.b[]", 4), ("a.b[]", 5), ("a.c", 6), ("d", 7)];
+        assert_eq!(lines(&tree), owned(&expected));
+    }
+
+    #[test]
+    fn a_syntax_error_has_its_line_and_shows_nothing_of_the_text() {
+        let error = |line, message: &str| {
+            Some(SyntaxError {
+                line,
+                message: message.to_owned(),
+            })
+        };
+        assert_eq!(
+            from_toml("a = 1\nkey = sk-secret\n").err().map(|error| error.line),
+            Some(2)
+        );
+        assert!(!from_toml("a = \"sk-secret\n").err().unwrap().message.contains("secret"));
+        assert_eq!(from_toml("a = 1\na = 2\n").err(), error(2, "duplicate key"));
+        assert_eq!(
+            from_toml("\na = 99999999999999999999\n").err(),
+            error(2, "the number is too large")
+        );
+        assert_eq!(from_json("{\n\"a\": 1,\n}").err(), error(3, "trailing comma"));
+        assert_eq!(
+            from_json("{\"a\": 1,\n\"a\": 2}").err(),
+            error(2, "duplicate key \"a\"")
+        );
+        assert_eq!(from_json("[]").err(), error(1, "expected an object, found a list"));
+    }
+
+    #[test]
+    fn a_deep_json_file_is_a_fault_and_no_crash() {
+        assert!(from_json(&format!("{{\"a\":{}", "[".repeat(100_000))).is_err());
+    }
+}

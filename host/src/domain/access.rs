@@ -1,0 +1,61 @@
+//! Who may use the server: the keys it knows, by their digests, and the names it answers to.
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// Who may use the server.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Access {
+    keys: Vec<[u8; 32]>,
+    hosts: Vec<String>,
+}
+
+impl Access {
+    /// Keeps the digests of the keys, not the keys, and the host names in lower case.
+    pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>, hosts: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            keys: keys.into_iter().map(digest).collect(),
+            hosts: hosts.into_iter().map(str::to_ascii_lowercase).collect(),
+        }
+    }
+
+    /// Whether a key is asked for at all.
+    pub fn needs_key(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// Whether the key is one of those known. Takes as long for a wrong key as for a right one.
+    pub fn knows(&self, key: &str) -> bool {
+        let given = digest(key);
+        let found = self.keys.iter().fold(subtle::Choice::from(0), |found, known| found | known.ct_eq(&given));
+        found.into()
+    }
+
+    /// Host names, with or without a port, to answer to besides the listen address.
+    pub fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+}
+
+fn digest(key: &str) -> [u8; 32] {
+    Sha256::digest(key.as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_known_key_opens() {
+        let access = Access::new(["one", "two"], []);
+        assert!(access.needs_key());
+        assert!(access.knows("one") && access.knows("two"));
+        assert!(!access.knows("") && !access.knows("One") && !access.knows("onetwo"));
+    }
+
+    #[test]
+    fn without_keys_none_is_asked_for() {
+        assert!(!Access::default().needs_key());
+        assert!(!Access::default().knows(""));
+    }
+}

@@ -1,0 +1,183 @@
+//! What a plugin is for, as it describes itself when it is loaded.
+
+use std::fmt;
+
+/// A driver's name: lower-case letters, digits and dashes, beginning with a letter, 40 characters at the most.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PluginId(String);
+
+impl PluginId {
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for PluginId {
+    type Error = DescriptionError;
+
+    fn try_from(name: String) -> Result<Self, DescriptionError> {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits) && name.len() <= 40 {
+            Ok(Self(name))
+        } else {
+            Err(DescriptionError::Id(name))
+        }
+    }
+}
+
+impl fmt::Display for PluginId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How the host cuts the CLI's output before it reaches the plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Whole lines only.
+    Lines,
+    /// What came, cut at the borders of characters and terminal escapes.
+    Text,
+}
+
+/// What the CLI and its plugin can do. The names are those of `flags features` in the contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Features {
+    /// Text comes while it is generated.
+    pub partial: bool,
+    /// Reasoning is told.
+    pub reasoning: bool,
+    /// Tool calls are told.
+    pub tools: bool,
+    /// A session can be resumed by its id.
+    pub resume: bool,
+    /// The CLI takes system instructions apart from the prompt.
+    pub system_prompt: bool,
+    /// The CLI can be held to a JSON Schema.
+    pub output_schema: bool,
+    /// The CLI takes further directories.
+    pub extra_dirs: bool,
+    /// The model can be chosen.
+    pub model_choice: bool,
+    /// The CLI can be kept from changing anything.
+    pub read_only: bool,
+    /// One process can run many turns.
+    pub many_turns: bool,
+}
+
+/// A model the CLI is known to offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfferedModel {
+    /// The vendor's name of it.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// How many tokens it takes.
+    pub context_window: Option<u32>,
+}
+
+/// How to find out about an installed CLI.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Probe {
+    /// Arguments that make it print its version.
+    pub version_args: Vec<String>,
+    /// The versions the plugin was tested with.
+    pub tested_versions: String,
+    /// How to install the CLI.
+    pub install_hint: String,
+    /// How to log in.
+    pub login_hint: String,
+}
+
+/// How the CLI's home folder is moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// The variable that moves it.
+    pub env: String,
+    /// Files in it that hold the login.
+    pub keep: Vec<String>,
+}
+
+/// What a plugin is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// The driver's name in the configuration.
+    pub id: PluginId,
+    /// Its name for people.
+    pub name: String,
+    /// The plugin's own version.
+    pub version: String,
+    /// The programs it may start, as bare names; none if the model's configuration must name the program.
+    pub programs: Vec<String>,
+    /// How it wants the output cut.
+    pub framing: Framing,
+    /// What it can do.
+    pub features: Features,
+    /// Models the CLI is known to offer.
+    pub models: Vec<OfferedModel>,
+    /// How to find out about an installed CLI.
+    pub probe: Probe,
+    /// How the CLI's home folder is moved, if it can be.
+    pub home: Option<Home>,
+}
+
+/// Why a description is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DescriptionError {
+    /// The id cannot stand in a configuration.
+    #[error("{0:?} is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most")]
+    Id(String),
+    /// A program is named by more than its bare name.
+    #[error("the plugin declares the program {0:?}: declare a bare name, without a path")]
+    Program(String),
+}
+
+impl Description {
+    /// Checks what is acted on: the programs. The rest is shown, not used.
+    ///
+    /// # Errors
+    /// See [`DescriptionError`].
+    pub fn checked(self) -> Result<Self, DescriptionError> {
+        let bare = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']) && !name.contains(['/', '\\', '\0']);
+        match self.programs.iter().find(|name| !bare(name)) {
+            Some(name) => Err(DescriptionError::Program(name.clone())),
+            None => Ok(self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_name_is_plain() {
+        for name in ["codex", "ax-glm", "a1"] {
+            assert_eq!(PluginId::try_from(name.to_owned()).unwrap().as_str(), name);
+        }
+        for name in ["", "Codex", "1a", "-a", "a b", "a/b", "é", &"a".repeat(41)] {
+            assert_eq!(PluginId::try_from(name.to_owned()), Err(DescriptionError::Id(name.to_owned())));
+        }
+    }
+
+    #[test]
+    fn a_program_is_declared_by_its_bare_name() {
+        let description = |program: &str| Description {
+            id: PluginId("x".to_owned()),
+            name: String::new(),
+            version: String::new(),
+            programs: vec![program.to_owned()],
+            framing: Framing::Lines,
+            features: Features::default(),
+            models: vec![],
+            probe: Probe::default(),
+            home: None,
+        };
+        assert!(description("codex").checked().is_ok());
+        for program in ["", "/bin/sh", "../sh", "-x", ".x", "a\0"] {
+            let refused = description(program).checked();
+            assert_eq!(refused, Err(DescriptionError::Program(program.to_owned())));
+        }
+    }
+}

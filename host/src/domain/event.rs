@@ -1,0 +1,87 @@
+//! What a CLI said, as its plugin understood it.
+
+use serde::Serialize;
+
+use super::{Outcome, UsageReport};
+
+/// The agent called one of its tools.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolCall {
+    /// The CLI's id of the call.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments as JSON.
+    pub input: String,
+}
+
+/// A tool answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolResult {
+    /// The id of the call.
+    pub id: String,
+    /// What the tool gave back.
+    pub output: String,
+    /// The tool failed.
+    pub is_error: bool,
+}
+
+/// How much a notice matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// For whoever debugs the plugin.
+    Debug,
+    /// Worth a line in the log.
+    Info,
+    /// Something went wrong, and the run goes on.
+    Warning,
+}
+
+/// A remark for the log, never a part of the answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notice {
+    /// How much it matters.
+    pub level: Level,
+    /// The remark.
+    pub message: String,
+}
+
+/// What has no case of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Extra {
+    /// What it is.
+    pub kind: String,
+    /// Its content as JSON.
+    pub json: String,
+}
+
+/// What a CLI said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// New text of the answer, never twice.
+    Text(String),
+    /// A new message of the assistant begins.
+    TextBreak,
+    /// New text of the agent's reasoning.
+    Reasoning(String),
+    /// The agent called a tool.
+    ToolCall(ToolCall),
+    /// A tool answered.
+    ToolResult(ToolResult),
+    /// The CLI's own id of the session.
+    Session(String),
+    /// Tokens used.
+    Usage(UsageReport),
+    /// A remark for the log.
+    Notice(Notice),
+    /// Text to write to the CLI's standard input.
+    Reply(String),
+    /// The CLI's standard input is to be closed.
+    EndInput,
+    /// The turn is over, whatever the process does after it.
+    Done(Outcome),
+    /// What has no case of its own.
+    Extra(Extra),
+}

@@ -1,0 +1,98 @@
+//! Why something failed, in the ten categories that decide what happens next.
+//!
+//! What a category means in HTTP is `http::error`'s.
+
+use serde::Serialize;
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// The account's allowance is used up.
+    Quota,
+    /// Too many requests for now.
+    RateLimit,
+    /// Not logged in, or not allowed.
+    Authentication,
+    /// The request itself is wrong.
+    Validation,
+    /// The CLI could not reach its provider.
+    Network,
+    /// The provider failed.
+    Server,
+    /// It took too long.
+    Timeout,
+    /// A program, a model or a session does not exist.
+    NotFound,
+    /// Something is set up wrongly.
+    Configuration,
+    /// Anything else.
+    Unknown,
+}
+
+impl Category {
+    /// The name that clients see as `code`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Quota => "quota",
+            Self::RateLimit => "rate_limit",
+            Self::Authentication => "authentication",
+            Self::Validation => "validation",
+            Self::Network => "network",
+            Self::Server => "server",
+            Self::Timeout => "timeout",
+            Self::NotFound => "not_found",
+            Self::Configuration => "configuration",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// A time of day as a CLI prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WallClock {
+    /// 0 to 23.
+    pub hour: u8,
+    /// 0 to 59.
+    pub minute: u8,
+    /// 1 to 31.
+    pub day: Option<u8>,
+    /// 1 to 12.
+    pub month: Option<u8>,
+    /// Four digits.
+    pub year: Option<u16>,
+    /// A zone's name or offset.
+    pub zone: Option<String>,
+}
+
+/// When to try again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RetryHint {
+    /// In so many milliseconds.
+    AfterMs(u64),
+    /// At this moment, in milliseconds since 1970.
+    AtEpochMs(u64),
+    /// The next time the clock shows this.
+    AtClock(WallClock),
+}
+
+/// Why a run failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// What kind of failure it was.
+    pub category: Category,
+    /// One sentence for the client, which says what to do where that is known.
+    pub message: String,
+    /// What stood behind it, such as the end of the CLI's standard error.
+    pub detail: String,
+    /// When to try again, if the CLI told.
+    pub retry: Option<RetryHint>,
+}
+
+impl Failure {
+    /// A failure with nothing known about when to try again.
+    pub fn new(category: Category, message: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { category, message: message.into(), detail: detail.into(), retry: None }
+    }
+}

@@ -1,0 +1,27 @@
+//! The vocabulary: what the parts of the host say to each other. No I/O, and no knowledge of HTTP, WebAssembly or git.
+//!
+//! Values are built valid, so nothing downstream checks again.
+
+mod access;
+mod conversation;
+mod description;
+mod event;
+mod failure;
+mod limits;
+mod model;
+mod outcome;
+mod plan;
+mod turn;
+mod usage;
+
+pub use access::Access;
+pub use conversation::{Conversation, ConversationError, Message, Role};
+pub use description::{Description, DescriptionError, Features, Framing, Home, OfferedModel, PluginId, Probe};
+pub use event::{Event, Extra, Level, Notice, ToolCall, ToolResult};
+pub use failure::{Category, Failure, RetryHint, WallClock};
+pub use limits::{HttpLimits, Limits, PluginLimits, RunLimits};
+pub use model::{EnvSetting, Model, Worktree};
+pub use outcome::{ExitStatus, KillReason, Outcome, Stop};
+pub use plan::{Plan, PlanError, PlanFile};
+pub use turn::{Permission, RunId, StreamName, Turn};
+pub use usage::{Usage, UsageReport, UsageScope, UsageTally};

@@ -1,0 +1,71 @@
+//! How a turn and a process ended: two things, which need not agree.
+
+use serde::Serialize;
+
+use super::Failure;
+
+/// Why the agent stopped talking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// It had finished.
+    EndTurn,
+    /// It had used up its steps.
+    MaxTurns,
+    /// It had used up its tokens.
+    MaxTokens,
+    /// It refused.
+    Refusal,
+}
+
+/// How a turn ended. `answer` is the whole answer, for a CLI that told it only at the end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The agent answered.
+    Finished {
+        /// Why it stopped talking.
+        stop: Stop,
+        /// The answer, used only if no text came before.
+        answer: Option<String>,
+    },
+    /// The turn failed; an answer is what there was of one.
+    Failed {
+        /// Why.
+        failure: Failure,
+        /// What there was of an answer, used only if no text came before.
+        answer: Option<String>,
+    },
+}
+
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Self::Failed { failure, answer: None }
+    }
+}
+
+/// Why the host ended a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KillReason {
+    /// The client went away.
+    Cancelled,
+    /// It ran for too long.
+    Timeout,
+    /// It said nothing for too long.
+    Idle,
+    /// It said too much.
+    OutputLimit,
+    /// The host stops.
+    Shutdown,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// By itself, with this code.
+    Code(i32),
+    /// By a signal that the host did not send.
+    Signal(i32),
+    /// By the host.
+    Killed(KillReason),
+}

@@ -1,0 +1,78 @@
+//! One turn to run, with everything resolved: what a plugin gets to see.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// What the agent may do without asking a person. Nothing ever waits for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Permission {
+    /// Look, change nothing.
+    ReadOnly,
+    /// Change files in the working directory.
+    #[default]
+    WorkspaceWrite,
+    /// Everything the user may do.
+    FullAccess,
+}
+
+/// Which stream of a process something came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamName {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// The name of a run: sortable by time, safe in a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunId(Uuid);
+
+impl RunId {
+    /// A new name.
+    pub fn new() -> Self {
+        Self(Uuid::now_v7())
+    }
+}
+
+impl Default for RunId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.simple().fmt(f)
+    }
+}
+
+/// One turn to run. The fields mean what `record turn` of the contract says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Turn {
+    /// What is asked of the agent.
+    pub prompt: String,
+    /// System instructions, if the plugin takes them apart from the prompt.
+    pub system: Option<String>,
+    /// The vendor's model name.
+    pub model: Option<String>,
+    /// What the agent may do without asking.
+    pub permission: Permission,
+    /// Absolute path of the directory the agent works in.
+    pub workdir: String,
+    /// Absolute paths of further directories it may use.
+    pub extra_dirs: Vec<String>,
+    /// The CLI's own id of the session to resume.
+    pub session: Option<String>,
+    /// JSON Schema which the answer must follow.
+    pub output_schema: Option<String>,
+    /// The client wants deltas as they come.
+    pub partial: bool,
+    /// Absolute path of the run's private folder.
+    pub run_dir: String,
+    /// Options of the model in the configuration.
+    pub options: Vec<(String, String)>,
+}

@@ -1,0 +1,39 @@
+//! `POST /v1/chat/completions`: the Chat Completions surface of the OpenAI API, whole or streamed.
+//!
+//! `wire` holds what is read and written, `decode` makes a request of it, `stream` and `whole` make the two kinds of
+//! answer out of what comes of the run.
+
+mod decode;
+mod paragraphs;
+mod stream;
+mod whole;
+mod wire;
+
+use axum::body::Body;
+use axum::extract::State as FromState;
+use axum::response::Response;
+
+use super::State;
+use super::body;
+use super::error::ApiError;
+use crate::run::Run;
+use decode::Decoded;
+use wire::Heading;
+
+/// Runs the model's agent and answers with what it says.
+pub(super) async fn completions(FromState(state): FromState<State>, body: Body) -> Result<Response, ApiError> {
+    let limits = state.snapshots.newest().limits.http;
+    let Decoded { request, stream } = decode::decode(body::json(body, limits.body).await?)?;
+    let model = request.model.clone();
+    let run = state.runner.start(request)?;
+    let heading = heading(&run, model);
+    match stream {
+        Some(options) => stream::answer(run, heading, options, limits).await,
+        None => whole::answer(run, heading).await,
+    }
+}
+
+fn heading(run: &Run, model: String) -> Heading {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Heading { id: format!("chatcmpl-{}", run.id()), created: now.as_secs(), model }
+}

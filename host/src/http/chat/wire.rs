@@ -1,0 +1,187 @@
+//! What the chat surface reads and writes, as the OpenAI API spells it. Unknown fields of a request are passed over.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Stop, Usage};
+
+/// The fields of a request that are read.
+#[derive(Debug, Deserialize)]
+pub(super) struct ChatRequest {
+    pub(super) model: String,
+    pub(super) messages: Vec<WireMessage>,
+    pub(super) stream: Option<bool>,
+    pub(super) stream_options: Option<StreamOptions>,
+    pub(super) n: Option<u64>,
+    pub(super) tool_choice: Option<serde_json::Value>,
+}
+
+/// How a client wants to be streamed to.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub(super) struct StreamOptions {
+    #[serde(default)]
+    pub(super) include_usage: Option<bool>,
+}
+
+/// One message of a request.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireMessage {
+    pub(super) role: String,
+    pub(super) content: Option<Content>,
+    #[serde(default)]
+    pub(super) tool_calls: Option<Vec<WireToolCall>>,
+}
+
+/// A message's content: plain, or in parts.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+/// A part of a message.
+#[derive(Debug, Deserialize)]
+pub(super) struct Part {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) text: Option<String>,
+    pub(super) refusal: Option<String>,
+}
+
+/// A call of a client's tool, as it stands in the conversation.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireToolCall {
+    pub(super) function: Option<WireFunction>,
+}
+
+/// The function that was called.
+#[derive(Debug, Deserialize)]
+pub(super) struct WireFunction {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) arguments: String,
+}
+
+/// What stands at the head of an answer, and of every chunk of one.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Heading {
+    pub(super) id: String,
+    pub(super) created: u64,
+    pub(super) model: String,
+}
+
+/// A whole answer.
+#[derive(Debug, Serialize)]
+pub(super) struct Completion {
+    #[serde(flatten)]
+    pub(super) heading: Heading,
+    pub(super) object: &'static str,
+    pub(super) choices: [Choice; 1],
+    pub(super) usage: WireUsage,
+}
+
+/// The one choice of a whole answer.
+#[derive(Debug, Serialize)]
+pub(super) struct Choice {
+    pub(super) index: u8,
+    pub(super) message: AnswerMessage,
+    pub(super) logprobs: (),
+    pub(super) finish_reason: &'static str,
+}
+
+/// The message of a whole answer.
+#[derive(Debug, Serialize)]
+pub(super) struct AnswerMessage {
+    pub(super) role: &'static str,
+    pub(super) content: String,
+    pub(super) refusal: (),
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) reasoning_content: String,
+}
+
+/// One chunk of a streamed answer.
+#[derive(Debug, Serialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(flatten)]
+    pub(super) heading: &'a Heading,
+    pub(super) object: &'static str,
+    pub(super) choices: Vec<ChunkChoice<'a>>,
+    /// Only there if the client asked for usage: null until the last chunk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) usage: Option<Option<WireUsage>>,
+}
+
+/// The one choice of a chunk.
+#[derive(Debug, Serialize)]
+pub(super) struct ChunkChoice<'a> {
+    pub(super) index: u8,
+    pub(super) delta: Delta<'a>,
+    pub(super) logprobs: (),
+    pub(super) finish_reason: Option<&'static str>,
+}
+
+/// What is new in a chunk.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Delta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) role: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_content: Option<&'a str>,
+}
+
+/// Tokens used.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct WireUsage {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+    prompt_tokens_details: PromptDetails,
+    completion_tokens_details: CompletionDetails,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct PromptDetails {
+    cached_tokens: u64,
+    cache_write_tokens: u64,
+    audio_tokens: u64,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+struct CompletionDetails {
+    reasoning_tokens: u64,
+    audio_tokens: u64,
+    accepted_prediction_tokens: u64,
+    rejected_prediction_tokens: u64,
+}
+
+impl From<Usage> for WireUsage {
+    fn from(usage: Usage) -> Self {
+        Self {
+            prompt_tokens: usage.input,
+            completion_tokens: usage.output,
+            total_tokens: usage.input.saturating_add(usage.output),
+            prompt_tokens_details: PromptDetails {
+                cached_tokens: usage.cached_input,
+                cache_write_tokens: usage.cache_write,
+                audio_tokens: 0,
+            },
+            completion_tokens_details: CompletionDetails {
+                reasoning_tokens: usage.reasoning,
+                audio_tokens: 0,
+                accepted_prediction_tokens: 0,
+                rejected_prediction_tokens: 0,
+            },
+        }
+    }
+}
+
+/// Why an answer ended, in the words that typed clients know.
+pub(super) fn finish_reason(stop: Stop) -> &'static str {
+    match stop {
+        Stop::EndTurn => "stop",
+        Stop::MaxTurns | Stop::MaxTokens => "length",
+        Stop::Refusal => "content_filter",
+    }
+}

@@ -1,0 +1,217 @@
+//! The one table from failures to answers: status, type and code, and whether it is any use to try again.
+//!
+//! The form is that of the OpenAI API, with `detail` added: what stood behind the failure.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use axum::Json;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+
+use crate::domain::{Category, ConversationError, Failure, RetryHint};
+use crate::run::UnknownModel;
+
+/// An answer that is an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ApiError {
+    status: StatusCode,
+    error: ErrorBody,
+    retry_after: Option<Duration>,
+    /// Set if repeating the request would do the same again, or run an agent a second time. SDKs repeat by themselves.
+    never_again: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct ErrorBody {
+    message: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    param: Option<&'static str>,
+    code: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    detail: String,
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    error: &'a ErrorBody,
+}
+
+const INVALID: &str = "invalid_request_error";
+
+/// What a category means in HTTP: status, `type`, and whether an SDK may repeat the request by itself.
+fn answer(category: Category) -> (StatusCode, &'static str, bool) {
+    match category {
+        Category::Quota => (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", false),
+        Category::RateLimit => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", true),
+        Category::Authentication => (StatusCode::UNAUTHORIZED, "authentication_error", false),
+        Category::Validation => (StatusCode::BAD_REQUEST, INVALID, false),
+        Category::Network | Category::Server => (StatusCode::BAD_GATEWAY, "server_error", false),
+        Category::Timeout => (StatusCode::GATEWAY_TIMEOUT, "server_error", false),
+        Category::NotFound => (StatusCode::NOT_FOUND, "not_found_error", false),
+        Category::Configuration | Category::Unknown => (StatusCode::INTERNAL_SERVER_ERROR, "server_error", false),
+    }
+}
+
+impl ApiError {
+    /// The request cannot be understood or is not allowed: whoever sent it must change it.
+    pub(super) fn refused(
+        status: StatusCode,
+        code: &'static str,
+        param: Option<&'static str>,
+        message: impl Into<String>,
+    ) -> Self {
+        let error = ErrorBody { message: message.into(), kind: INVALID, param, code, detail: String::new() };
+        Self { status, error, retry_after: None, never_again: true }
+    }
+
+    /// A field of the body is wrong.
+    pub(super) fn bad_field(param: &'static str, message: impl Into<String>) -> Self {
+        Self::refused(StatusCode::BAD_REQUEST, Category::Validation.name(), Some(param), message)
+    }
+
+    /// The body as a whole is wrong.
+    pub(super) fn bad_body(message: impl Into<String>) -> Self {
+        Self::refused(StatusCode::BAD_REQUEST, Category::Validation.name(), None, message)
+    }
+
+    /// The body is larger than `limits.body`.
+    pub(super) fn body_too_large(limit: u64) -> Self {
+        let message = format!("the body is larger than {limit} bytes (`limits.body` in proxy.toml)");
+        Self::refused(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", None, message)
+    }
+
+    /// A model that is asked about, rather than run, does not exist.
+    pub(super) fn no_such_model(model: &str) -> Self {
+        let message = format!("The model `{model}` does not exist");
+        Self::refused(StatusCode::NOT_FOUND, "model_not_found", Some("model"), message)
+    }
+
+    /// There is nothing at the path.
+    pub(super) fn no_route(path: &str) -> Self {
+        let message = format!("there is nothing at {path}: see /v1/models and /v1/chat/completions");
+        Self::refused(StatusCode::NOT_FOUND, "not_found", None, message)
+    }
+
+    /// The path takes other methods.
+    pub(super) fn wrong_method(method: &Method, path: &str) -> Self {
+        let message = format!("{path} does not take {method}");
+        Self::refused(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", None, message)
+    }
+
+    /// The body of the error, for a stream that has begun.
+    pub(super) fn to_json(&self) -> String {
+        serde_json::to_string(&Envelope { error: &self.error }).unwrap_or_default()
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        let (status, kind, repeatable) = answer(failure.category);
+        let code = failure.category.name();
+        let error = ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail };
+        Self { status, error, retry_after: failure.retry.as_ref().and_then(wait), never_again: !repeatable }
+    }
+}
+
+impl From<UnknownModel> for ApiError {
+    fn from(unknown: UnknownModel) -> Self {
+        let UnknownModel { model } = &unknown;
+        let detail = format!("there is no model `{model}`: GET /v1/models lists those there are");
+        let refused = Self::refused(StatusCode::BAD_REQUEST, "model_not_found", Some("model"), unknown.to_string());
+        Self { error: ErrorBody { detail, ..refused.error }, ..refused }
+    }
+}
+
+impl From<ConversationError> for ApiError {
+    fn from(error: ConversationError) -> Self {
+        Self::bad_field("messages", error.to_string())
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(Envelope { error: &self.error })).into_response();
+        let headers = response.headers_mut();
+        if let Some(wait) = self.retry_after {
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.never_again {
+            headers.insert("x-should-retry", HeaderValue::from_static("false"));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// How long from now. A time of day says nothing without the zone's rules, so it is left out.
+fn wait(hint: &RetryHint) -> Option<Duration> {
+    match hint {
+        RetryHint::AfterMs(ms) => Some(Duration::from_millis(*ms)),
+        RetryHint::AtEpochMs(ms) => {
+            let at = UNIX_EPOCH.checked_add(Duration::from_millis(*ms))?;
+            at.duration_since(SystemTime::now()).ok()
+        }
+        RetryHint::AtClock(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(category: Category) -> ApiError {
+        Failure::new(category, "m", "d").into()
+    }
+
+    #[test]
+    fn every_category_has_its_answer() {
+        let answers: Vec<(u16, &str, &str, bool)> = [
+            Category::Quota,
+            Category::RateLimit,
+            Category::Authentication,
+            Category::Validation,
+            Category::Network,
+            Category::Server,
+            Category::Timeout,
+            Category::NotFound,
+            Category::Configuration,
+            Category::Unknown,
+        ]
+        .map(failure)
+        .map(|error| (error.status.as_u16(), error.error.code, error.error.kind, error.never_again))
+        .to_vec();
+        let expected = [
+            (429, "quota", "insufficient_quota", true),
+            (429, "rate_limit", "rate_limit_error", false),
+            (401, "authentication", "authentication_error", true),
+            (400, "validation", "invalid_request_error", true),
+            (502, "network", "server_error", true),
+            (502, "server", "server_error", true),
+            (504, "timeout", "server_error", true),
+            (404, "not_found", "not_found_error", true),
+            (500, "configuration", "server_error", true),
+            (500, "unknown", "server_error", true),
+        ];
+        assert_eq!(answers, expected);
+    }
+
+    #[test]
+    fn the_body_has_every_key_and_the_detail() {
+        let expected = r#"{"error":{"message":"m","type":"server_error","param":null,"code":"unknown","detail":"d"}}"#;
+        assert_eq!(failure(Category::Unknown).to_json(), expected);
+    }
+
+    #[test]
+    fn a_time_to_wait_is_rounded_up_to_seconds() {
+        let retry = Some(RetryHint::AfterMs(1_200));
+        let error = ApiError::from(Failure { retry, ..Failure::new(Category::RateLimit, "m", "") });
+        let response = error.into_response();
+        assert_eq!(response.headers()[header::RETRY_AFTER], "2");
+        assert!(!response.headers().contains_key("x-should-retry"));
+    }
+}

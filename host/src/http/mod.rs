@@ -1,0 +1,57 @@
+//! The surfaces: what comes in over HTTP and what goes out. One module a surface, each with its wire types, its way from
+//! the wire to a conversation and its way from events to the wire.
+//!
+//! `error` holds the one table from failures to answers; `guard` decides who gets in.
+
+mod body;
+mod chat;
+mod error;
+mod guard;
+mod health;
+mod models;
+mod request_id;
+mod sse;
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{get, post};
+
+use crate::plugin::Snapshots;
+use crate::run::Runner;
+use error::ApiError;
+
+/// What the surfaces work with.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// Models and settings.
+    pub snapshots: Snapshots,
+    /// Starts runs.
+    pub runner: Runner,
+    /// The address that is listened to, which the `Host` header is checked against.
+    pub listen: SocketAddr,
+}
+
+/// Every route, behind the guard and with a request id.
+pub fn router(state: State) -> Router {
+    Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{*id}", get(models::one))
+        .route("/v1/chat/completions", post(chat::completions))
+        .fallback(no_route)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(from_fn_with_state(state.clone(), guard::check))
+        .layer(from_fn(request_id::give))
+        .with_state(state)
+}
+
+async fn no_route(uri: axum::http::Uri) -> ApiError {
+    ApiError::no_route(uri.path())
+}
+
+async fn wrong_method(method: axum::http::Method, uri: axum::http::Uri) -> ApiError {
+    ApiError::wrong_method(&method, uri.path())
+}

@@ -1,0 +1,51 @@
+//! The name of a request: the caller's if it can stand in a log, else a new one. Every answer and every line of the log
+//! bears it.
+
+use std::time::Instant;
+
+use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::Instrument;
+use uuid::Uuid;
+
+const HEADER: &str = "x-request-id";
+
+/// Gives the request its name, and the answer.
+pub(super) async fn give(request: Request, next: Next) -> Response {
+    let given = request.headers().get(HEADER).filter(|id| is_plain(id)).cloned();
+    let id = given.or_else(|| HeaderValue::from_str(&Uuid::now_v7().to_string()).ok());
+    let shown = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let span = tracing::info_span!("request", id = shown, method = %request.method(), path = request.uri().path());
+    let begun = Instant::now();
+    let answer = async {
+        let response = next.run(request).await;
+        tracing::info!(status = response.status().as_u16(), ms = begun.elapsed().as_millis(), "answered");
+        response
+    };
+    let mut response = answer.instrument(span).await;
+    if let Some(id) = id {
+        response.headers_mut().insert(HEADER, id);
+    }
+    response
+}
+
+fn is_plain(id: &HeaderValue) -> bool {
+    const LONGEST: usize = 128;
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+    let bytes = id.as_bytes();
+    (1..=LONGEST).contains(&bytes.len()) && bytes.iter().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_plain_name_of_the_callers_is_taken() {
+        let plain = |id: &str| is_plain(&HeaderValue::from_str(id).unwrap());
+        assert!(plain("req-1_A.b") && plain(&"a".repeat(128)));
+        assert!(!plain("") && !plain("a b") && !plain("a;b") && !plain(&"a".repeat(129)));
+    }
+}

@@ -1,0 +1,26 @@
+//! AgentBay: a local proxy that makes any CLI coding agent answer as a model behind standard APIs.
+//!
+//! A request takes one way through the modules, and they stand here in its order:
+//!
+//! - [`http`] reads the request and writes the answer: one module a surface, one table from failures to answers;
+//! - [`run`] carries it out: route, prompt, plan, policy, process, events, outcome;
+//! - [`plugin`] asks the CLI's WebAssembly component for the command line and for the meaning of the output;
+//! - [`workspace`] lends the repository or a git worktree, [`process`] starts the CLI and ends it;
+//! - [`domain`] is the vocabulary they all share.
+//!
+//! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`task`] keeps the tasks, and
+//! [`app`] puts everything together. No module imports its caller.
+
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod domain;
+pub mod echo_agent;
+pub mod http;
+pub mod plugin;
+pub mod process;
+pub mod run;
+pub mod task;
+pub mod telemetry;
+pub mod watch;
+pub mod workspace;

@@ -1,0 +1,27 @@
+//! The program: reads the command line, does what it says, and turns the result into an exit code.
+
+use std::process::ExitCode;
+
+use agentbay::cli;
+use anyhow::Context;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            cli::complain(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    let command = cli::Command::of_process();
+    if command.is_echo_agent() {
+        agentbay::echo_agent::run(std::io::stdin(), std::io::stdout())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let cwd = std::env::current_dir().context("cannot tell the current folder")?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    runtime.block_on(command.carry_out(cwd))
+}

@@ -1,0 +1,55 @@
+//! Plugins, models and settings as they were at one moment: a request takes the snapshot once and keeps it to its end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use super::catalogue::PluginSet;
+use super::load::LoadedPlugin;
+use crate::domain::{Access, Limits, Model, PluginId};
+
+/// Plugins, models and settings that belong together.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// Counts up with each snapshot.
+    pub generation: u64,
+    /// The plugins in use.
+    pub plugins: PluginSet,
+    /// Which programs each driver may start without being told so by a model's `program`.
+    pub grants: BTreeMap<PluginId, Vec<String>>,
+    /// The models clients can name.
+    pub models: BTreeMap<String, Arc<Model>>,
+    /// Who may use the server.
+    pub access: Access,
+    /// The limits.
+    pub limits: Limits,
+}
+
+impl Snapshot {
+    /// The plugin of a driver's name.
+    pub fn plugin(&self, id: &PluginId) -> Option<&Arc<LoadedPlugin>> {
+        self.plugins.plugins.get(id)
+    }
+
+    /// Whether a driver may start a program that its plugin declares.
+    pub fn grants(&self, driver: &PluginId, program: &str) -> bool {
+        self.grants.get(driver).is_some_and(|programs| programs.iter().any(|granted| granted == program))
+    }
+}
+
+/// The one pointer to the newest snapshot. A clone is the same pointer.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshots(Arc<ArcSwap<Snapshot>>);
+
+impl Snapshots {
+    /// The newest snapshot.
+    pub fn newest(&self) -> Arc<Snapshot> {
+        self.0.load_full()
+    }
+
+    /// Puts a snapshot in the place of the newest.
+    pub fn publish(&self, snapshot: Snapshot) {
+        self.0.store(Arc::new(snapshot));
+    }
+}

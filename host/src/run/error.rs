@@ -1,0 +1,98 @@
+//! What can go wrong before a CLI has said anything, and what clients are told of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::domain::{Category, Failure, PluginId};
+use crate::plugin::{CallError, LoadedPlugin};
+use crate::process::SpawnError;
+use crate::workspace::WorkspaceError;
+
+/// No model has the name that the client gave.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Unknown model")]
+pub struct UnknownModel {
+    /// The name that the client gave.
+    pub model: String,
+}
+
+/// Why a run did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RunError {
+    /// The model's driver is not among the plugins.
+    #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
+    MissingPlugin { model: String, driver: PluginId, loaded: String },
+    /// The plugin refused the turn.
+    #[error("{}", .0.message)]
+    Refused(Failure),
+    /// The plugin failed.
+    #[error(transparent)]
+    Plugin(#[from] CallError),
+    /// The plugin's plan may not be carried out.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The repository, the worktree or a folder cannot be used.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The CLI cannot be started.
+    #[error("{error}")]
+    Spawn { error: SpawnError, install_hint: String },
+}
+
+/// Why a plan may not be carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PolicyError {
+    /// The program is not among those that the plugin declares.
+    #[error("the driver `{driver}` asks for the program `{program}`, which it does not declare")]
+    Undeclared { driver: PluginId, program: String },
+    /// Nobody allowed the driver to start the program.
+    #[error(
+        "the driver `{driver}` may not start `{program}`: to allow it, write `program = \"{program}\"` into \
+         [models.{model}] of proxy.toml"
+    )]
+    NotGranted { driver: PluginId, program: String, model: String },
+    /// The driver has no program of its own, and the model names none.
+    #[error("the driver `{driver}` drives what the model names: write `program = \"…\"` into [models.{model}] of proxy.toml")]
+    NoProgram { driver: PluginId, model: String },
+    /// The plan sets a variable that changes which code a program loads.
+    #[error("the driver `{driver}` sets the variable `{name}`, which a plugin may not")]
+    Variable { driver: PluginId, name: String },
+}
+
+impl RunError {
+    pub(super) fn missing_plugin(
+        model: &str,
+        driver: &PluginId,
+        loaded: &BTreeMap<PluginId, Arc<LoadedPlugin>>,
+    ) -> Self {
+        let loaded = loaded.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        Self::MissingPlugin { model: model.to_owned(), driver: driver.clone(), loaded }
+    }
+
+    /// What clients are told.
+    pub(super) fn into_failure(self) -> Failure {
+        let message = self.to_string();
+        match self {
+            Self::Refused(failure) => failure,
+            Self::MissingPlugin { loaded, .. } => {
+                let detail = format!(
+                    "loaded: {loaded}. Put the driver's component into the plugin folder, or correct `driver` of the model"
+                );
+                Failure::new(Category::Configuration, message, detail)
+            }
+            Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),
+            Self::Policy(_) => Failure::new(Category::Configuration, message, ""),
+            Self::Workspace(WorkspaceError::RepositoryMissing(_)) => Failure::new(Category::NotFound, message, ""),
+            Self::Workspace(_) => Failure::new(Category::Configuration, message, ""),
+            Self::Spawn { error: SpawnError::NotFound { .. }, install_hint } => {
+                let hint = if install_hint.is_empty() {
+                    "Install it, or name its file in `program` of the model in proxy.toml".to_owned()
+                } else {
+                    format!("{install_hint}. If it is installed elsewhere, name its file in `program` of the model")
+                };
+                Failure::new(Category::NotFound, message, hint)
+            }
+            Self::Spawn { .. } => Failure::new(Category::Configuration, message, ""),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! From a conversation to the text that a CLI is given.
+//!
+//! The agent file comes first, then what was said before, and the task below a line that sets it apart. Without the
+//! first two there is no line, just the task.
+
+use crate::domain::{Conversation, Message};
+
+const TASK: &str = "--- USER TASK ---";
+const CONTEXT: &str = "Previous conversation context:";
+
+/// What is written to the CLI, in the two parts that some CLIs take apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Prompt {
+    /// What the agent is asked.
+    pub(super) prompt: String,
+    /// The system messages, if they are to be kept apart.
+    pub(super) system: Option<String>,
+}
+
+/// What goes into a prompt besides the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Around<'a> {
+    /// The content of the repository's agent file.
+    pub(super) agent_file: Option<&'a str>,
+    /// The CLI remembers the conversation so far.
+    pub(super) resumed: bool,
+    /// The CLI takes system messages apart from the prompt.
+    pub(super) system_apart: bool,
+}
+
+/// Puts a prompt together.
+pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
+    let instructions = joined(conversation.instructions());
+    let task = joined(conversation.task());
+    let (system, task) = match (around.system_apart, instructions) {
+        (_, None) => (None, task),
+        (true, system) => (system, task),
+        (false, Some(instructions)) => (None, Some(task.map_or(instructions.clone(), |task| [instructions, task].join("\n")))),
+    };
+    let context = if around.resumed { None } else { context(conversation) };
+    let before = [around.agent_file.map(|content| content.trim_end_matches(['\r', '\n']).to_owned()), context];
+    let before: Vec<String> = before.into_iter().flatten().filter(|part| !part.trim().is_empty()).collect();
+    let task = task.unwrap_or_default();
+    let prompt = if before.is_empty() { task } else { format!("{}\n\n{TASK}\n{task}", before.join("\n\n")) };
+    Prompt { prompt, system }
+}
+
+fn joined<'a>(messages: impl Iterator<Item = &'a Message>) -> Option<String> {
+    let texts: Vec<&str> = messages.map(|message| message.text.as_str()).filter(|text| !text.is_empty()).collect();
+    if texts.is_empty() { None } else { Some(texts.join("\n")) }
+}
+
+fn context(conversation: &Conversation) -> Option<String> {
+    let turn = |message: &Message| format!("{}: {}", message.role.name(), message.text);
+    let turns: Vec<String> = conversation.context().filter(|message| !message.text.is_empty()).map(turn).collect();
+    if turns.is_empty() { None } else { Some(format!("{CONTEXT}\n{}", turns.join("\n\n"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Role;
+
+    fn conversation(messages: &[(Role, &str)]) -> Conversation {
+        let message = |&(role, text): &(Role, &str)| Message { role, text: text.to_owned() };
+        messages.iter().map(message).collect::<Vec<_>>().try_into().unwrap()
+    }
+
+    fn prompt(messages: &[(Role, &str)], around: Around<'_>) -> String {
+        let built = build(&conversation(messages), around);
+        assert_eq!(built.system, None);
+        built.prompt
+    }
+
+    const ASKED: [(Role, &str); 3] = [(Role::User, "one"), (Role::System, "be brief"), (Role::User, "two")];
+
+    #[test]
+    fn with_an_agent_file_the_task_is_set_apart() {
+        let around = Around { agent_file: Some("RULES\n"), ..Around::default() };
+        assert_eq!(prompt(&ASKED, around), "RULES\n\n--- USER TASK ---\nbe brief\none\ntwo");
+    }
+
+    #[test]
+    fn without_an_agent_file_there_are_just_the_messages() {
+        assert_eq!(prompt(&ASKED, Around::default()), "be brief\none\ntwo");
+        let blank = Around { agent_file: Some(" \n"), ..Around::default() };
+        assert_eq!(prompt(&ASKED, blank), "be brief\none\ntwo");
+    }
+
+    const SPOKEN: [(Role, &str); 5] = [
+        (Role::System, "be brief"),
+        (Role::User, "one"),
+        (Role::Assistant, "1"),
+        (Role::Tool, "result"),
+        (Role::User, "two"),
+    ];
+
+    #[test]
+    fn earlier_turns_come_before_the_task() {
+        let around = Around { agent_file: Some("RULES"), ..Around::default() };
+        let expected = "RULES\n\nPrevious conversation context:\nuser: one\n\nassistant: 1\n\n\
+                        --- USER TASK ---\nbe brief\nresult\ntwo";
+        assert_eq!(prompt(&SPOKEN, around), expected);
+    }
+
+    #[test]
+    fn a_resumed_session_is_only_told_what_is_new() {
+        let around = Around { resumed: true, ..Around::default() };
+        assert_eq!(prompt(&SPOKEN, around), "be brief\nresult\ntwo");
+    }
+
+    #[test]
+    fn a_cli_that_takes_system_messages_apart_gets_them_apart() {
+        let around = Around { system_apart: true, ..Around::default() };
+        let expected = Prompt { prompt: "one\ntwo".to_owned(), system: Some("be brief".to_owned()) };
+        assert_eq!(build(&conversation(&ASKED), around), expected);
+    }
+}

@@ -1,0 +1,51 @@
+//! The end of a stream, as much of it as is worth keeping.
+
+use std::collections::VecDeque;
+
+/// The last bytes that came.
+#[derive(Debug)]
+pub(super) struct Tail {
+    bytes: VecDeque<u8>,
+    limit: usize,
+}
+
+impl Tail {
+    pub(super) fn new(limit: u64) -> Self {
+        Self { bytes: VecDeque::new(), limit: usize::try_from(limit).unwrap_or(usize::MAX) }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        let bytes = text.as_bytes();
+        let bytes = &bytes[bytes.len().saturating_sub(self.limit)..];
+        let over = (self.bytes.len() + bytes.len()).saturating_sub(self.limit);
+        self.bytes.drain(..over);
+        self.bytes.extend(bytes);
+    }
+
+    /// What is kept, without the rest of a character that was cut.
+    pub(super) fn into_text(self) -> String {
+        let bytes: Vec<u8> = self.bytes.into_iter().skip_while(|byte| byte & 0b1100_0000 == 0b1000_0000).collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_end_is_kept_and_no_half_character() {
+        let mut tail = Tail::new(5);
+        for piece in ["abc", "def", "gh"] {
+            tail.push(piece);
+        }
+        assert_eq!(tail.into_text(), "defgh");
+
+        let mut tail = Tail::new(4);
+        tail.push("xyzéab\u{e9}");
+        assert_eq!(tail.into_text(), "abé");
+        let mut tail = Tail::new(4);
+        tail.push("日本");
+        assert_eq!(tail.into_text(), "本");
+    }
+}

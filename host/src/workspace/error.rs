@@ -1,0 +1,43 @@
+//! What can go wrong with a repository, a worktree or a folder.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::process::SpawnError;
+
+/// What can go wrong with a repository, a worktree or a folder.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// The configured repository is not there.
+    #[error("the repository {0} does not exist: correct `repo` of the model, or create it")]
+    RepositoryMissing(PathBuf),
+    /// The agent file is there and cannot be read.
+    #[error("cannot read the agent file {path}: {error}")]
+    AgentFile {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+    /// A folder that must be private to the user is not, or cannot be made.
+    #[error("cannot use the folder {path}: {reason}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// git cannot be started.
+    #[error("cannot run git: {0}")]
+    Spawn(#[from] SpawnError),
+    /// git failed.
+    #[error("`git {command}` failed in {repo}: {stderr}")]
+    Git {
+        /// The command without its arguments.
+        command: &'static str,
+        /// The repository.
+        repo: PathBuf,
+        /// What git said.
+        stderr: String,
+    },
+}

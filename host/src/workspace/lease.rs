@@ -1,0 +1,87 @@
+//! The loan of a working directory to a run: the repository itself, or a worktree that is made for the run and removed
+//! after it, unless it holds something that would be lost.
+
+use std::path::{Path, PathBuf};
+
+use super::error::WorkspaceError;
+use super::git::Git;
+use super::private_dir;
+use crate::domain::{Model, RunId};
+
+/// Where a run is going to work. Nothing is touched yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    repo: PathBuf,
+    run: RunId,
+    worktrees: Option<PathBuf>,
+}
+
+/// A working directory, lent to a run until it is given back.
+#[derive(Debug)]
+#[must_use = "a lease that is not given back leaves its worktree behind"]
+pub struct Lease {
+    site: Site,
+    /// The commit a worktree was made from.
+    base: Option<String>,
+}
+
+impl Site {
+    /// Where a run of the model is going to work.
+    pub fn new(model: &Model, run: RunId) -> Self {
+        let worktrees = model.worktree.as_ref().map(|worktree| worktree.dir.clone());
+        Self { repo: model.repo.clone(), run, worktrees }
+    }
+
+    /// The directory the CLI is going to run in.
+    pub fn workdir(&self) -> PathBuf {
+        match &self.worktrees {
+            Some(dir) => dir.join(self.run.to_string()),
+            None => self.repo.clone(),
+        }
+    }
+
+    /// Makes the directory ready.
+    ///
+    /// # Errors
+    /// The repository is missing, the folder of worktrees is not private, or git refuses.
+    pub async fn lease(self, git: &Git) -> Result<Lease, WorkspaceError> {
+        if !self.repo.is_dir() {
+            return Err(WorkspaceError::RepositoryMissing(self.repo));
+        }
+        let Some(dir) = &self.worktrees else { return Ok(Lease { site: self, base: None }) };
+        private_dir::make(dir)?;
+        git.add_worktree(&self.repo, &self.workdir()).await?;
+        let base = git.head(&self.workdir()).await?;
+        Ok(Lease { site: self, base: Some(base) })
+    }
+}
+
+impl Lease {
+    /// The directory.
+    pub fn workdir(&self) -> PathBuf {
+        self.site.workdir()
+    }
+
+    /// Gives the directory back. A worktree is removed; commits made in it are kept under `refs/agentbay/<run>`, and
+    /// if it holds anything that is not committed it stays where it is.
+    pub async fn give_back(self, git: &Git) {
+        let Some(base) = &self.base else { return };
+        let worktree = self.workdir();
+        match self.remove(git, base, &worktree).await {
+            Ok(()) => tracing::debug!(worktree = %worktree.display(), "worktree removed"),
+            Err(reason) => {
+                tracing::warn!(worktree = %worktree.display(), %reason, "worktree kept, nothing in it is lost");
+            }
+        }
+    }
+
+    async fn remove(&self, git: &Git, base: &str, worktree: &Path) -> Result<(), WorkspaceError> {
+        let head = git.head(worktree).await?;
+        if head != base {
+            let name = format!("refs/agentbay/{}", self.site.run);
+            git.keep(&self.site.repo, &name, &head).await?;
+            tracing::info!(commit = %head, name, "commits of the run are kept");
+        }
+        git.remove_worktree(&self.site.repo, worktree).await
+    }
+}

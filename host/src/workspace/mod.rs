@@ -1,0 +1,15 @@
+//! Where a run works: the repository itself or a git worktree of its own, lent for the time of the run; and the run's
+//! private folder. The only place that calls git.
+
+mod error;
+mod git;
+mod lease;
+mod private_dir;
+mod repository;
+mod run_dir;
+
+pub use error::WorkspaceError;
+pub use git::Git;
+pub use lease::{Lease, Site};
+pub use repository::agent_file;
+pub use run_dir::RunDir;

@@ -1,0 +1,57 @@
+//! Folders that no other user of the machine may look into.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::Path;
+
+use super::error::WorkspaceError;
+
+/// Makes a folder, with those above it, that only the user can open; or makes sure that the one there is such a folder.
+///
+/// # Errors
+/// It cannot be made, is no folder, belongs to somebody else, or others may open it.
+pub(super) fn make(path: &Path) -> Result<(), WorkspaceError> {
+    let refuse = |reason: String| WorkspaceError::Folder { path: path.to_owned(), reason };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| refuse(error.to_string()))?;
+    // A link is not followed: in a folder that everybody writes to, somebody else could have put it there.
+    let found = fs::symlink_metadata(path).map_err(|error| refuse(error.to_string()))?;
+    if !found.is_dir() {
+        return Err(refuse("it is not a folder".to_owned()));
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(refuse("it belongs to another user: choose another one in proxy.toml".to_owned()));
+    }
+    if found.mode() & 0o077 != 0 {
+        return Err(refuse(format!("other users may open it: `chmod 700 {}`", path.display())));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_is_made_private_and_accepted_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b");
+        make(&path).unwrap();
+        make(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_open_or_a_link_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("open");
+        make(&path).unwrap();
+        let link = dir.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert!(make(&link).unwrap_err().to_string().ends_with("it is not a folder"));
+
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(make(&path).unwrap_err().to_string().contains("chmod 700"));
+    }
+}

@@ -1,0 +1,48 @@
+//! Drives OpenAI Codex through `codex exec --json`. The command line is in `plan.rs`, the meaning of the events in
+//! `transcript.rs`.
+
+mod plan;
+mod tool;
+mod transcript;
+
+use agentbay_plugin_sdk::{
+    Agent, Description, Failure, Features, Framing, Home, JsonLines, Plan, Probe, Turn, export_agent,
+};
+
+export_agent!(Codex);
+
+/// OpenAI Codex.
+#[derive(Debug)]
+pub struct Codex;
+
+impl Agent for Codex {
+    type Transcript = JsonLines<transcript::Events>;
+
+    fn describe() -> Description {
+        Description {
+            programs: vec!["codex".into()],
+            // Not `PARTIAL`: `exec --json` tells each message when it is whole.
+            features: Features::REASONING
+                | Features::TOOLS
+                | Features::RESUME
+                | Features::EXTRA_DIRS
+                | Features::MODEL_CHOICE
+                | Features::READ_ONLY,
+            probe: Probe {
+                version_args: vec!["--version".into()],
+                tested_versions: "0.171".into(),
+                install_hint: "npm install -g @openai/codex".into(),
+                login_hint: "codex login".into(),
+            },
+            home: Some(Home {
+                env: "CODEX_HOME".into(),
+                keep: vec!["auth.json".into(), "config.toml".into()],
+            }),
+            ..Description::new("codex", "OpenAI Codex", env!("CARGO_PKG_VERSION"), Framing::Lines)
+        }
+    }
+
+    fn prepare(turn: &Turn) -> Result<Plan, Failure> {
+        plan::prepare(turn)
+    }
+}

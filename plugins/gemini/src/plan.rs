@@ -1,0 +1,30 @@
+//! Owns the command line of Gemini CLI. The prompt goes to standard input, which is read when there is no `--prompt`.
+
+use agentbay_plugin_sdk::{Failure, Permission, Plan, Turn};
+
+/// The command line of a turn.
+pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
+    let mut plan = Plan::new("gemini", ["--output-format", "stream-json"])
+        .option("--approval-mode", approval_mode(turn.permission))?
+        // A folder it was not told to trust would end the run at once.
+        .arg("--skip-trust");
+    if let Some(model) = &turn.model {
+        plan = plan.option("--model", model)?;
+    }
+    for dir in &turn.extra_dirs {
+        plan = plan.option("--include-directories", dir)?;
+    }
+    if let Some(session) = &turn.session {
+        plan = plan.option("--resume", session)?;
+    }
+    Ok(plan)
+}
+
+/// Without a terminal no mode asks: tools that would need to be approved are not offered to the model.
+fn approval_mode(permission: Permission) -> &'static str {
+    match permission {
+        Permission::ReadOnly => "default",
+        Permission::WorkspaceWrite => "auto_edit",
+        Permission::FullAccess => "yolo",
+    }
+}

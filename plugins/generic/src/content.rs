@@ -1,0 +1,104 @@
+//! Owns where the answer stands in JSON that a CLI prints: in one value, and in the events of a stream.
+
+use agentbay_plugin_sdk::{Value, json};
+
+/// The answer in one JSON value, in this order: the string `content`, the string `text`; the strings `response`,
+/// `message`, `output`, `result`; the texts of the list `content`; `choices[0].message.content`; `message.content` and
+/// `message.text`.
+pub(crate) fn of_value(value: &Value) -> Option<String> {
+    const STRINGS: [&str; 6] = ["content", "text", "response", "message", "output", "result"];
+    STRINGS
+        .iter()
+        .find_map(|name| json::text(value, &[name]).map(String::from))
+        .or_else(|| json::at(value, &["content"]).and_then(json::content_text))
+        .or_else(|| {
+            json::items(value, &["choices"])
+                .first()
+                .and_then(|choice| in_message(choice, &["content"]))
+        })
+        .or_else(|| in_message(value, &["content", "text"]))
+}
+
+fn in_message(value: &Value, names: &[&str]) -> Option<String> {
+    let message = json::at(value, &["message"])?;
+    names
+        .iter()
+        .find_map(|name| json::at(message, &[name]).and_then(json::content_text))
+}
+
+/// What one event of a stream adds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Text right behind what came before.
+    Text(String),
+    /// A whole message of its own.
+    Message(String),
+    /// The whole answer again: counts only if no text came.
+    Answer(String),
+    /// What the CLI says on its error channel.
+    Error(String),
+    /// Tokens used.
+    Usage { input: u64, output: u64 },
+    /// Known, and no part of the answer.
+    Nothing,
+}
+
+/// Reads an event; none if it is of no known kind.
+pub(crate) fn of_event(event: &Value) -> Option<Part> {
+    if let Some(kind) = json::text(event, &["type"])
+        && let Some(part) = of_kind(kind, event)
+    {
+        return Some(part);
+    }
+    match json::text(event, &["role"])? {
+        "assistant" => Some(
+            json::at(event, &["content"])
+                .and_then(json::content_text)
+                .map_or(Part::Nothing, Part::Text),
+        ),
+        "user" | "system" | "tool" => Some(Part::Nothing),
+        _ => None,
+    }
+}
+
+fn of_kind(kind: &str, event: &Value) -> Option<Part> {
+    let text = |path: &[&str]| json::text(event, path).map(String::from);
+    match kind {
+        "content" => Some(text(&["content"]).map_or(Part::Nothing, Part::Text)),
+        "item.completed" => {
+            // Reasoning, commands and warnings are items with a text too.
+            let is_message = json::text(event, &["item", "type"]).is_none_or(|kind| kind == "agent_message");
+            let message = text(&["item", "text"]).or_else(|| text(&["item", "agent_message", "text"]));
+            Some(message.filter(|_| is_message).map_or(Part::Nothing, Part::Message))
+        }
+        "turn.started" | "thread.started" | "item.started" => Some(Part::Nothing),
+        "turn.completed" => Some(usage(event)),
+        "result" => Some(text(&["result"]).map_or(Part::Nothing, Part::Answer)),
+        "turn.failed" => Some(text(&["error", "message"]).map_or(Part::Nothing, Part::Error)),
+        "error" => Some(
+            text(&["message"])
+                .or_else(|| text(&["error", "message"]))
+                .map_or(Part::Nothing, Part::Error),
+        ),
+        _ => None,
+    }
+}
+
+/// Token counts under the names of Anthropic or of OpenAI.
+fn usage(event: &Value) -> Part {
+    let either = |one: &str, other: &str| {
+        json::at(event, &["usage", one])
+            .or_else(|| json::at(event, &["usage", other]))
+            .and_then(Value::as_u64)
+    };
+    match (
+        either("input_tokens", "prompt_tokens"),
+        either("output_tokens", "completion_tokens"),
+    ) {
+        (None, None) => Part::Nothing,
+        (input, output) => Part::Usage {
+            input: input.unwrap_or(0),
+            output: output.unwrap_or(0),
+        },
+    }
+}

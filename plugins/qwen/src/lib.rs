@@ -1,0 +1,41 @@
+//! Drives Qwen Code through `--output-format stream-json`. The command line is in `plan.rs`, the meaning of the events in
+//! `transcript.rs`.
+
+mod plan;
+mod transcript;
+
+use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent};
+
+export_agent!(Qwen);
+
+/// Qwen Code.
+#[derive(Debug)]
+pub struct Qwen;
+
+impl Agent for Qwen {
+    type Transcript = JsonLines<transcript::Events>;
+
+    fn describe() -> Description {
+        Description {
+            programs: vec!["qwen".into()],
+            features: Features::PARTIAL
+                | Features::REASONING
+                | Features::TOOLS
+                | Features::RESUME
+                | Features::EXTRA_DIRS
+                | Features::MODEL_CHOICE
+                | Features::READ_ONLY,
+            probe: Probe {
+                version_args: vec!["--version".into()],
+                tested_versions: "0.15, 0.24".into(),
+                install_hint: "npm install -g @qwen-code/qwen-code (needs Node.js 22)".into(),
+                login_hint: "run `qwen` once and choose how to log in".into(),
+            },
+            ..Description::new("qwen", "Qwen Code", env!("CARGO_PKG_VERSION"), Framing::Lines)
+        }
+    }
+
+    fn prepare(turn: &Turn) -> Result<Plan, Failure> {
+        plan::prepare(turn)
+    }
+}

@@ -1,0 +1,34 @@
+//! Owns the verdict on a process that ended without having said that its turn is over.
+
+use crate::{Category, ExitStatus, Failure, KillReason, Outcome};
+
+/// The message of a run whose output was empty. Which of the two, an answer or a failure, is the plugin's decision.
+pub const NO_OUTPUT: &str = "No output from CLI.";
+
+/// The verdict by the way a process ended: `clean` is asked if it exited with 0. Otherwise the turn failed, and `said` is
+/// what the CLI said about it on its error channel; the host puts standard error in place of an empty one.
+pub fn ended(how: ExitStatus, said: &str, clean: impl FnOnce() -> Outcome) -> Outcome {
+    match how {
+        ExitStatus::Code(0) => clean(),
+        ExitStatus::Code(_) | ExitStatus::Signal(_) => Failure::new(Category::Unknown, "CLI failed", said).into(),
+        ExitStatus::Killed(reason) => killed(reason, said).into(),
+    }
+}
+
+/// Why the host ended the process, in words for the client.
+fn killed(reason: KillReason, said: &str) -> Failure {
+    let (category, message) = match reason {
+        KillReason::Cancelled => (Category::Unknown, "The run was cancelled"),
+        KillReason::Timeout => (Category::Timeout, "The CLI ran for longer than it may and was stopped"),
+        KillReason::Idle => (
+            Category::Timeout,
+            "The CLI said nothing for longer than it may and was stopped",
+        ),
+        KillReason::OutputLimit => (Category::Unknown, "The CLI printed more than it may and was stopped"),
+        KillReason::Shutdown => (
+            Category::Unknown,
+            "The run was stopped because AgentBay is shutting down",
+        ),
+    };
+    Failure::new(category, message, said)
+}

@@ -1,0 +1,44 @@
+//! What an author needs to write an AgentBay plugin.
+//!
+//! A plugin implements [`Agent`] (what the CLI is and how it is started) and [`Transcript`] (what its output means), and
+//! hands them over with [`export_agent!`]. It touches nothing of the machine: text comes in, values go out. Everything is
+//! plain Rust, so its tests run natively; see [`testing`].
+//!
+//! In the order a plugin meets it:
+//! - [`values`](finished): short ways to make plans, outcomes, failures
+//! - [`ended`]: the verdict on a process that ended without a word
+//! - [`last_block`]: the plain-text rule
+//! - [`json`]: tolerant access to fields
+//! - [`LineCutter`] and [`Speech`]: lines out of text, messages out of text
+//! - [`JsonLines`]: the transcript of a CLI that prints one JSON event a line
+//! - [`claude`]: the reader of Claude-like `stream-json`
+
+mod agent;
+#[doc(hidden)]
+pub mod bindings;
+pub mod claude;
+mod ending;
+#[doc(hidden)]
+pub mod export;
+pub mod json;
+mod json_lines;
+mod lines;
+mod plain;
+mod speech;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod testing;
+mod values;
+
+pub use agent::{Agent, Transcript};
+pub use bindings::exports::agentbay::plugin::agent::{
+    Category, Description, Event, ExitStatus, Extra, Failure, Features, Framing, Home, KillReason, Level, Model,
+    Notice, Outcome, Permission, Plan, PlanFile, Probe, RetryHint, Stop, StreamName, ToolCall, ToolResult, Turn, Usage,
+    UsageScope, WallClock,
+};
+pub use ending::{NO_OUTPUT, ended};
+pub use json_lines::{JsonLines, Protocol};
+pub use lines::LineCutter;
+pub use plain::{KEPT_BYTES, LastBlock, last_block};
+pub use serde_json::Value;
+pub use speech::Speech;
+pub use values::{failed, finished, notice};

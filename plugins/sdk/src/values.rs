@@ -1,0 +1,120 @@
+//! Owns short ways to make and read the contract's values. What they mean is said in `wit/agent.wit`.
+
+use crate::{
+    Category, Description, Event, Failure, Features, Framing, Level, Notice, Outcome, Plan, Probe, Stop, Turn,
+};
+
+/// The agent finished its turn. `answer` counts only if no text was given as events.
+pub fn finished(answer: Option<String>) -> Outcome {
+    Outcome {
+        stop: Stop::EndTurn,
+        failure: None,
+        answer,
+    }
+}
+
+/// The turn failed.
+pub fn failed(category: Category, message: impl Into<String>, detail: impl Into<String>) -> Outcome {
+    Failure::new(category, message, detail).into()
+}
+
+/// A remark for the log.
+pub fn notice(level: Level, message: impl Into<String>) -> Event {
+    Event::Notice(Notice {
+        level,
+        message: message.into(),
+    })
+}
+
+impl Failure {
+    /// A failure that says nothing about when to try again. An empty `detail` lets the host put standard error there.
+    pub fn new(category: Category, message: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self {
+            category,
+            message: message.into(),
+            detail: detail.into(),
+            retry: None,
+        }
+    }
+}
+
+impl From<Failure> for Outcome {
+    fn from(failure: Failure) -> Self {
+        Self {
+            stop: Stop::EndTurn,
+            failure: Some(failure),
+            answer: None,
+        }
+    }
+}
+
+impl Description {
+    /// A description with what every plugin must say. The rest stands for "nothing": fill in what is so.
+    pub fn new(id: &str, name: &str, version: &str, framing: Framing) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            version: version.into(),
+            programs: Vec::new(),
+            framing,
+            features: Features::empty(),
+            models: Vec::new(),
+            probe: Probe {
+                version_args: Vec::new(),
+                tested_versions: String::new(),
+                install_hint: String::new(),
+                login_hint: String::new(),
+            },
+            home: None,
+        }
+    }
+}
+
+impl Turn {
+    /// The value of `[models.NAME.options]` in proxy.toml with this name.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        self.options
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+impl Plan {
+    /// A plan that starts a program with these arguments.
+    pub fn new<'a>(program: &str, args: impl IntoIterator<Item = &'a str>) -> Self {
+        Self {
+            program: program.into(),
+            args: args.into_iter().map(String::from).collect(),
+            env: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
+    /// Adds one argument as it is.
+    #[must_use]
+    pub fn arg(mut self, arg: &str) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds `name value`.
+    ///
+    /// # Errors
+    /// `validation` if the value is empty or begins with a dash: a CLI could take it for an option of its own.
+    pub fn option(self, name: &str, value: &str) -> Result<Self, Failure> {
+        self.arg(name).value(name, value)
+    }
+
+    /// Adds a value that is not an option's; `what` names it in the failure.
+    ///
+    /// # Errors
+    /// As for [`option`](Self::option).
+    pub fn value(self, what: &str, value: &str) -> Result<Self, Failure> {
+        if value.is_empty() || value.starts_with('-') {
+            let message = format!("`{value}` cannot be the value of {what}: it is empty or begins with a dash");
+            return Err(Failure::new(Category::Validation, message, ""));
+        }
+        Ok(self.arg(value))
+    }
+}

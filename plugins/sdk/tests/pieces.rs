@@ -1,0 +1,82 @@
+//! The small parts: lines out of text, messages out of text, fields out of JSON, values into plans.
+
+use agentbay_plugin_sdk::testing::turn;
+use agentbay_plugin_sdk::{Category, Event, Failure, LineCutter, Plan, Speech, Turn, Value, json};
+
+fn value(text: &str) -> Value {
+    text.parse().unwrap_or_default()
+}
+
+#[test]
+fn lines_end_at_line_feeds_only_and_the_last_one_is_kept() {
+    let mut lines = LineCutter::default();
+    assert_eq!(lines.push("on"), Vec::<String>::new());
+    assert_eq!(lines.push("e\n\ntwo\u{2028}\r\nth"), ["one", "", "two\u{2028}\r"]);
+    assert_eq!(lines.partial(), "th");
+    assert_eq!(lines.rest(), Some("th".into()));
+    assert_eq!(lines.rest(), None);
+}
+
+#[test]
+fn a_break_stands_only_between_two_texts() {
+    let mut speech = Speech::default();
+    let mut events = Vec::new();
+    speech.part();
+    speech.say("", &mut events);
+    speech.say("one", &mut events);
+    speech.part();
+    speech.part();
+    speech.say("", &mut events);
+    speech.say("two", &mut events);
+    speech.part();
+    let expected = vec![Event::Text("one".into()), Event::TextBreak, Event::Text("two".into())];
+    assert_eq!((events, speech.spoke()), (expected, true));
+}
+
+#[test]
+fn a_field_of_another_type_is_as_if_it_were_missing() {
+    let object = value(r#"{"a":{"s":"x","n":7,"neg":-1,"t":true,"l":[1],"nul":null}}"#);
+    assert_eq!(json::text(&object, &["a", "s"]), Some("x"));
+    assert_eq!(json::text(&object, &["a", "n"]), None);
+    assert_eq!(json::text(&object, &["a", "s", "x"]), None);
+    assert_eq!(json::count(&object, &["a", "n"]), 7);
+    assert_eq!(json::count(&object, &["a", "neg"]), 0);
+    assert_eq!(json::count(&object, &["a", "s"]), 0);
+    assert!(json::is_true(&object, &["a", "t"]) && !json::is_true(&object, &["a", "n"]));
+    assert_eq!(json::items(&object, &["a", "l"]), [value("1")]);
+    assert_eq!(json::items(&object, &["a", "s"]), [] as [Value; 0]);
+    let shown = ["s", "n", "l", "nul", "none"].map(|name| json::shown(&object, &["a", name]));
+    assert_eq!(shown, ["x", "7", "[1]", "", ""]);
+}
+
+#[test]
+fn an_object_is_taken_from_the_beginning_of_a_line() {
+    assert_eq!(json::leading_object(r#" {"a":1} and more"#), Some(value(r#"{"a":1}"#)));
+    for text in ["", "x {}", "[{}]", r#"{"a":1"#, "7"] {
+        assert_eq!(json::leading_object(text), None, "{text}");
+    }
+    // Depth is bounded by the parser, so that no output can exhaust the stack.
+    assert_eq!(json::leading_object(&r#"{"a":"#.repeat(100_000)), None);
+}
+
+#[test]
+fn a_value_that_could_be_taken_for_an_option_makes_no_plan() {
+    let plan = Plan::new("cli", ["run"])
+        .option("--model", "m 1")
+        .and_then(|plan| plan.value("the session", "s1"));
+    assert_eq!(plan, Ok(Plan::new("cli", ["run", "--model", "m 1", "s1"])));
+    for value in ["", "-m", "--"] {
+        let message = format!("`{value}` cannot be the value of --model: it is empty or begins with a dash");
+        let failure = Failure::new(Category::Validation, message, "");
+        assert_eq!(Plan::new("cli", []).option("--model", value), Err(failure));
+    }
+}
+
+#[test]
+fn an_option_of_the_turn_is_found_by_its_name() {
+    let turn = Turn {
+        options: vec![("a".into(), "1".into())],
+        ..turn("x")
+    };
+    assert_eq!((turn.option("a"), turn.option("b")), (Some("1"), None));
+}
