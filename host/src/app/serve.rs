@@ -34,12 +34,7 @@ pub async fn serve(
     let config = loaded.config.clone();
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
-    let runner = Runner::new(
-        snapshots.clone(),
-        loaded.host.clone(),
-        config.plugins.cache.join("runs"),
-        tasks.clone(),
-    );
+    let runner = Runner::new(snapshots.clone(), loaded.host.clone(), config.plugins.cache.join("runs"), tasks.clone());
 
     let wanted = config.server.listen;
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
@@ -82,11 +77,7 @@ pub async fn serve(
 }
 
 /// Ends the runs, with all their processes, and waits for the last answers to go out.
-async fn stop(
-    tasks: &Tasks,
-    server: impl Future<Output = io::Result<()>>,
-    grace: Duration,
-) -> Result<(), AppError> {
+async fn stop(tasks: &Tasks, server: impl Future<Output = io::Result<()>>, grace: Duration) -> Result<(), AppError> {
     // A process may take one grace time to end, and its streams another.
     let patience = grace.saturating_mul(2) + Duration::from_secs(1);
     let (all_ended, server) = tokio::join!(tasks.stop(patience), timeout(patience, server));

@@ -18,12 +18,7 @@ impl Environment {
 
     /// An environment of these variables and no others.
     pub fn from_pairs<N: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
-        Self(
-            pairs
-                .into_iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-        )
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 
     /// A variable's value, if it is set.

@@ -70,10 +70,7 @@ pub(super) struct Report {
 impl Report {
     /// Nothing is wrong with the file yet.
     pub(super) fn new(file: PathBuf) -> Self {
-        Self {
-            file,
-            faults: RefCell::default(),
-        }
+        Self { file, faults: RefCell::default() }
     }
 
     /// The file, as the user would name it.
@@ -83,12 +80,7 @@ impl Report {
 
     /// Notes a fault.
     pub(super) fn add(&self, line: Option<usize>, key: &str, message: impl Into<String>) {
-        let fault = Fault {
-            file: self.file.clone(),
-            line,
-            key: Some(key.to_owned()),
-            message: message.into(),
-        };
+        let fault = Fault { file: self.file.clone(), line, key: Some(key.to_owned()), message: message.into() };
         self.faults.borrow_mut().push(fault);
     }
 

@@ -32,15 +32,9 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
 }
 
 fn size(section: &mut Section<'_>, key: &'static str, zero: Zero, default: u64) -> u64 {
-    section
-        .take(key)
-        .and_then(|item| values::size(&item, zero))
-        .unwrap_or(default)
+    section.take(key).and_then(|item| values::size(&item, zero)).unwrap_or(default)
 }
 
 fn duration(section: &mut Section<'_>, key: &'static str, zero: Zero, default: Duration) -> Duration {
-    section
-        .take(key)
-        .and_then(|item| values::duration(&item, zero))
-        .unwrap_or(default)
+    section.take(key).and_then(|item| values::duration(&item, zero)).unwrap_or(default)
 }

@@ -72,23 +72,13 @@ pub fn load(source: &Source, overrides: &Overrides) -> Result<Config, ConfigErro
             return Err(ConfigError::of(faults.collect()));
         }
     };
-    let paths = Paths {
-        folder: settings.folder(),
-        environment: &source.environment,
-    };
-    let reports = Reports {
-        settings: Report::new(settings.shown),
-        registry: Report::new(registry.shown),
-    };
+    let paths = Paths { folder: settings.folder(), environment: &source.environment };
+    let reports = Reports { settings: Report::new(settings.shown), registry: Report::new(registry.shown) };
     let config = read(&tables, &reports, &paths, overrides);
 
     let mut faults = reports.settings.into_faults();
     faults.extend(reports.registry.into_faults());
-    if faults.is_empty() {
-        Ok(config)
-    } else {
-        Err(ConfigError::of(faults))
-    }
+    if faults.is_empty() { Ok(config) } else { Err(ConfigError::of(faults)) }
 }
 
 /// What is in the two files, of those that exist.
@@ -118,18 +108,11 @@ fn read(tables: &Tables, reports: &Reports, paths: &Paths<'_>, overrides: &Overr
     report_names_in_both(tables, reports);
 
     let models = if tables.settings.is_none() && tables.registry.is_none() {
-        Models::Discovered {
-            template: Template::for_repo(paths.folder.clone()),
-        }
+        Models::Discovered { template: Template::for_repo(paths.folder.clone()) }
     } else {
         Models::Configured(configured)
     };
-    Config {
-        server,
-        plugins,
-        models,
-        limits,
-    }
+    Config { server, plugins, models, limits }
 }
 
 /// Neither file goes before the other.

@@ -29,10 +29,7 @@ pub struct Template(Shared);
 impl Template {
     /// The defaults, for a repository.
     pub(super) fn for_repo(repo: PathBuf) -> Self {
-        Self(Shared {
-            repo: Some(repo),
-            ..Shared::default()
-        })
+        Self(Shared { repo: Some(repo), ..Shared::default() })
     }
 
     /// The model of a driver, named after it.
@@ -75,28 +72,13 @@ fn model(name: &str, mut section: Section<'_>, defaults: &Shared, paths: &Paths<
     let driver = driver(&mut section);
     let shared = Shared::read(&mut section, paths).or(defaults);
     if shared.repo.is_none() {
-        section.fault(
-            "repo",
-            "is missing: name the folder of the repository, here or in [defaults]",
-        );
+        section.fault("repo", "is missing: name the folder of the repository, here or in [defaults]");
     }
-    let model = section
-        .take("model")
-        .and_then(|item| item.full_text())
-        .map(str::to_owned);
+    let model = section.take("model").and_then(|item| item.full_text()).map(str::to_owned);
     let program = section.take("program").and_then(|item| paths.program(&item));
-    let options = section
-        .take("options")
-        .and_then(|item| item.section())
-        .map(options)
-        .unwrap_or_default();
+    let options = section.take("options").and_then(|item| item.section()).map(options).unwrap_or_default();
     section.finish();
-    Some(Model {
-        model,
-        program,
-        options,
-        ..shared.into_model(name, driver?)
-    })
+    Some(Model { model, program, options, ..shared.into_model(name, driver?) })
 }
 
 /// The plugin that a model names.
@@ -108,10 +90,7 @@ pub(super) fn driver(section: &mut Section<'_>) -> Option<PluginId> {
 
 /// Plugins take text: what is none is written as JSON.
 fn options(section: Section<'_>) -> Vec<(String, String)> {
-    section
-        .into_items()
-        .filter_map(|(name, item)| Some((name.to_owned(), option(&item)?)))
-        .collect()
+    section.into_items().filter_map(|(name, item)| Some((name.to_owned(), option(&item)?))).collect()
 }
 
 fn option(item: &Item<'_>) -> Option<String> {

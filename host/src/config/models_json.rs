@@ -19,13 +19,8 @@ pub(super) fn read(root: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> B
 fn model(name: &str, mut section: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> Option<Model> {
     let driver = driver(&mut section);
     let shared = Shared {
-        repo: section
-            .take("repoPath")
-            .map(|item| paths.resolve(&item).unwrap_or_default()),
-        agent_file: section
-            .take("agentFile")
-            .and_then(|item| item.text())
-            .map(PathBuf::from),
+        repo: section.take("repoPath").map(|item| paths.resolve(&item).unwrap_or_default()),
+        agent_file: section.take("agentFile").and_then(|item| item.text()).map(PathBuf::from),
         worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
         ..Shared::default()
     };

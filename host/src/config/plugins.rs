@@ -16,12 +16,7 @@ pub struct Plugins {
 
 pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>) -> Plugins {
     let plugins = Plugins {
-        dir: folder(
-            &mut section,
-            "dir",
-            ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"),
-            paths,
-        ),
+        dir: folder(&mut section, "dir", ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"), paths),
         cache: folder(&mut section, "cache", ("XDG_CACHE_HOME", ".cache", "agentbay"), paths),
     };
     section.finish();

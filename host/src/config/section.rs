@@ -31,30 +31,15 @@ impl<'a> Section<'a> {
     }
 
     fn new(key: String, line: Option<usize>, table: Option<&'a Table>, report: &'a Report) -> Self {
-        let rest = table
-            .into_iter()
-            .flatten()
-            .map(|(key, node)| (key.as_str(), node))
-            .collect();
-        Self {
-            key,
-            line,
-            rest,
-            known: Vec::new(),
-            report,
-        }
+        let rest = table.into_iter().flatten().map(|(key, node)| (key.as_str(), node)).collect();
+        Self { key, line, rest, known: Vec::new(), report }
     }
 
     /// What stands under a key of the section, if anything does.
     pub(super) fn take(&mut self, key: &'static str) -> Option<Item<'a>> {
         self.known.push(key);
         let node = self.rest.remove(key)?;
-        Some(Item {
-            key: join(&self.key, key),
-            line: node.line,
-            value: &node.value,
-            report: self.report,
-        })
+        Some(Item { key: join(&self.key, key), line: node.line, value: &node.value, report: self.report })
     }
 
     /// The same of a key that has to be there; it is a fault if it is not.
@@ -74,22 +59,9 @@ impl<'a> Section<'a> {
 
     /// What is left, for a section whose keys are free to choose.
     pub(super) fn into_items(self) -> impl Iterator<Item = (&'a str, Item<'a>)> {
-        let Self {
-            key: parent,
-            rest,
-            report,
-            ..
-        } = self;
+        let Self { key: parent, rest, report, .. } = self;
         rest.into_iter().map(move |(key, node)| {
-            (
-                key,
-                Item {
-                    key: join(&parent, key),
-                    line: node.line,
-                    value: &node.value,
-                    report,
-                },
-            )
+            (key, Item { key: join(&parent, key), line: node.line, value: &node.value, report })
         })
     }
 
@@ -174,12 +146,7 @@ impl<'a> Item<'a> {
             self.wrong_type("a table");
             return None;
         };
-        Some(Section::new(
-            self.key.clone(),
-            Some(self.line),
-            Some(table),
-            self.report,
-        ))
+        Some(Section::new(self.key.clone(), Some(self.line), Some(table), self.report))
     }
 }
 
@@ -187,11 +154,7 @@ impl<'a> Item<'a> {
 pub(super) fn join(parent: &str, key: &str) -> String {
     let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     let key = if bare { key.to_owned() } else { format!("{key:?}") };
-    if parent.is_empty() {
-        key
-    } else {
-        format!("{parent}.{key}")
-    }
+    if parent.is_empty() { key } else { format!("{parent}.{key}") }
 }
 
 /// How many letters must be added, taken away or changed to make one word the other.
@@ -216,19 +179,9 @@ mod tests {
 
     #[test]
     fn the_distance_of_words_is_the_number_of_changes() {
-        let cases = [
-            ("", "", 0),
-            ("repo", "repo", 0),
-            ("rep", "repo", 1),
-            ("", "ab", 2),
-            ("timout", "timeout", 1),
-        ];
+        let cases = [("", "", 0), ("repo", "repo", 0), ("rep", "repo", 1), ("", "ab", 2), ("timout", "timeout", 1)];
         for (one, other, expected) in cases {
-            assert_eq!(
-                (distance(one, other), distance(other, one)),
-                (expected, expected),
-                "{one} {other}"
-            );
+            assert_eq!((distance(one, other), distance(other, one)), (expected, expected), "{one} {other}");
         }
         assert_eq!(distance("kitten", "sitting"), 3);
     }

@@ -25,10 +25,7 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
     let hosts = texts(section.take("allowed_hosts").as_ref(), host);
     let keys = texts(api_keys.as_ref(), api_key);
 
-    let address = overrides
-        .listen
-        .or_else(|| listen.as_ref().and_then(address))
-        .unwrap_or(LISTEN);
+    let address = overrides.listen.or_else(|| listen.as_ref().and_then(address)).unwrap_or(LISTEN);
     // Keys that are faulty are keys still: their fault is told, and this one is not.
     let has_keys = api_keys.is_some_and(|item| !matches!(item.value(), Value::List(keys) if keys.is_empty()));
     if !has_keys && !address.ip().to_canonical().is_loopback() {
@@ -42,29 +39,20 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
         }
     }
     section.finish();
-    Server {
-        listen: address,
-        access: Access::new(keys, hosts),
-    }
+    Server { listen: address, access: Access::new(keys, hosts) }
 }
 
 fn address(item: &Item<'_>) -> Option<SocketAddr> {
     let text = item.text()?;
     let address = text.parse().ok();
     if address.is_none() {
-        item.fault(format!(
-            "{text:?} is no address with a port, such as \"127.0.0.1:8787\" or \"[::1]:8787\""
-        ));
+        item.fault(format!("{text:?} is no address with a port, such as \"127.0.0.1:8787\" or \"[::1]:8787\""));
     }
     address
 }
 
 fn texts<'a>(list: Option<&Item<'a>>, read: fn(&Item<'a>) -> Option<&'a str>) -> Vec<&'a str> {
-    list.and_then(Item::list)
-        .into_iter()
-        .flatten()
-        .filter_map(|item| read(&item))
-        .collect()
+    list.and_then(Item::list).into_iter().flatten().filter_map(|item| read(&item)).collect()
 }
 
 /// A key has to fit into a header. No fault shows it.
@@ -84,9 +72,7 @@ fn api_key<'a>(item: &Item<'a>) -> Option<&'a str> {
 fn host<'a>(item: &Item<'a>) -> Option<&'a str> {
     let text = item.full_text()?;
     if !text.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(c)) {
-        item.fault(format!(
-            "{text:?} is no host name, such as \"box.local\" or \"box.local:8787\""
-        ));
+        item.fault(format!("{text:?} is no host name, such as \"box.local\" or \"box.local:8787\""));
         return None;
     }
     Some(text)

@@ -39,23 +39,12 @@ impl Shared {
     /// Takes them from a section of proxy.toml.
     pub(super) fn read(section: &mut Section<'_>, paths: &Paths<'_>) -> Self {
         Self {
-            repo: section
-                .take("repo")
-                .map(|item| paths.resolve(&item).unwrap_or_default()),
-            agent_file: section
-                .take("agent_file")
-                .and_then(|item| item.text())
-                .map(PathBuf::from),
+            repo: section.take("repo").map(|item| paths.resolve(&item).unwrap_or_default()),
+            agent_file: section.take("agent_file").and_then(|item| item.text()).map(PathBuf::from),
             worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
             permission: section.take("permission").and_then(|item| permission(&item)),
-            timeout: section
-                .take("timeout")
-                .and_then(|item| values::duration(&item, Zero::Refused)),
-            env: section
-                .take("env")
-                .and_then(|item| item.section())
-                .map(environment)
-                .unwrap_or_default(),
+            timeout: section.take("timeout").and_then(|item| values::duration(&item, Zero::Refused)),
+            env: section.take("env").and_then(|item| item.section()).map(environment).unwrap_or_default(),
         }
     }
 
@@ -126,9 +115,7 @@ fn permission(item: &Item<'_>) -> Option<Permission> {
         "workspace-write" => Some(Permission::WorkspaceWrite),
         "full-access" => Some(Permission::FullAccess),
         other => {
-            item.fault(format!(
-                "{other:?} is not one of \"read-only\", \"workspace-write\", \"full-access\""
-            ));
+            item.fault(format!("{other:?} is not one of \"read-only\", \"workspace-write\", \"full-access\""));
             None
         }
     }

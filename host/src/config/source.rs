@@ -39,11 +39,7 @@ impl Source {
     }
 
     fn file(&self, shown: PathBuf, required: bool) -> SettingsFile {
-        SettingsFile {
-            path: plain(&self.cwd.join(&shown)),
-            shown,
-            required,
-        }
+        SettingsFile { path: plain(&self.cwd.join(&shown)), shown, required }
     }
 }
 
@@ -77,17 +73,10 @@ impl SettingsFile {
             self.fault(Some(line), "is not UTF-8")
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        parse(text)
-            .map(Some)
-            .map_err(|error| self.fault(Some(error.line), error.message))
+        parse(text).map(Some).map_err(|error| self.fault(Some(error.line), error.message))
     }
 
     fn fault(&self, line: Option<usize>, message: impl Into<String>) -> Fault {
-        Fault {
-            file: self.shown.clone(),
-            line,
-            key: None,
-            message: message.into(),
-        }
+        Fault { file: self.shown.clone(), line, key: None, message: message.into() }
     }
 }

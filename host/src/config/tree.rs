@@ -63,15 +63,9 @@ impl Value {
             Self::Integer(value) => (*value).into(),
             Self::Float(value) => serde_json::Number::from_f64(*value)?.into(),
             Self::Text(value) | Self::Date(value) => value.as_str().into(),
-            Self::List(nodes) => nodes
-                .iter()
-                .map(|node| node.value.to_json())
-                .collect::<Option<Vec<_>>>()?
-                .into(),
+            Self::List(nodes) => nodes.iter().map(|node| node.value.to_json()).collect::<Option<Vec<_>>>()?.into(),
             Self::Table(table) => {
-                let members = table
-                    .iter()
-                    .map(|(key, node)| Some((key.clone(), node.value.to_json()?)));
+                let members = table.iter().map(|(key, node)| Some((key.clone(), node.value.to_json()?)));
                 serde_json::Value::Object(members.collect::<Option<_>>()?)
             }
         })
@@ -99,10 +93,7 @@ fn toml_table(table: &DeTable<'_>, lines: &Lines) -> Result<Table, SyntaxError> 
 }
 
 fn toml_value(value: &DeValue<'_>, lines: &Lines, line: usize) -> Result<Value, SyntaxError> {
-    let too_large = || SyntaxError {
-        line,
-        message: "the number is too large".to_owned(),
-    };
+    let too_large = || SyntaxError { line, message: "the number is too large".to_owned() };
     Ok(match value {
         DeValue::String(text) => Value::Text(text.clone().into_owned()),
         DeValue::Integer(number) => {
@@ -114,10 +105,7 @@ fn toml_value(value: &DeValue<'_>, lines: &Lines, line: usize) -> Result<Value, 
         DeValue::Array(items) => {
             let nodes = items.iter().map(|item| {
                 let line = lines.at(item.span().start);
-                Ok(Node {
-                    line,
-                    value: toml_value(item.get_ref(), lines, line)?,
-                })
+                Ok(Node { line, value: toml_value(item.get_ref(), lines, line)? })
             });
             Value::List(nodes.collect::<Result<_, _>>()?)
         }
@@ -130,21 +118,12 @@ pub(super) fn from_json(text: &str) -> Result<Table, SyntaxError> {
     // Read as a whole first: this gives the line of what is wrong in the whole text, and bounds the depth.
     serde_json::from_str::<serde_json::Value>(text).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
-        SyntaxError {
-            line: error.line(),
-            message: error.to_string().replace(&place, ""),
-        }
+        SyntaxError { line: error.line(), message: error.to_string().replace(&place, "") }
     })?;
-    let source = Json {
-        text,
-        lines: Lines::of(text),
-    };
+    let source = Json { text, lines: Lines::of(text) };
     match source.value(text.trim_start(), 1)? {
         Value::Table(table) => Ok(table),
-        other => Err(SyntaxError {
-            line: 1,
-            message: format!("expected an object, found {}", other.kind()),
-        }),
+        other => Err(SyntaxError { line: 1, message: format!("expected an object, found {}", other.kind()) }),
     }
 }
 
@@ -158,36 +137,25 @@ impl Json<'_> {
     fn node(&self, raw: &RawValue) -> Result<Node, SyntaxError> {
         let offset = (raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
         let line = self.lines.at(offset);
-        Ok(Node {
-            line,
-            value: self.value(raw.get(), line)?,
-        })
+        Ok(Node { line, value: self.value(raw.get(), line)? })
     }
 
     fn value(&self, json: &str, line: usize) -> Result<Value, SyntaxError> {
-        let wrong = |error: serde_json::Error| SyntaxError {
-            line,
-            message: error.to_string(),
-        };
+        let wrong = |error: serde_json::Error| SyntaxError { line, message: error.to_string() };
         if json.starts_with('{') {
             let mut table = Table::new();
             for (key, raw) in serde_json::from_str::<Members<'_>>(json).map_err(wrong)?.0 {
                 let node = self.node(raw)?;
                 let line = node.line;
                 if table.insert(key.clone(), node).is_some() {
-                    return Err(SyntaxError {
-                        line,
-                        message: format!("duplicate key {key:?}"),
-                    });
+                    return Err(SyntaxError { line, message: format!("duplicate key {key:?}") });
                 }
             }
             return Ok(Value::Table(table));
         }
         if json.starts_with('[') {
             let items = serde_json::from_str::<Vec<&RawValue>>(json).map_err(wrong)?;
-            return Ok(Value::List(
-                items.into_iter().map(|raw| self.node(raw)).collect::<Result<_, _>>()?,
-            ));
+            return Ok(Value::List(items.into_iter().map(|raw| self.node(raw)).collect::<Result<_, _>>()?));
         }
         Ok(match serde_json::from_str(json).map_err(wrong)? {
             serde_json::Value::Bool(value) => Value::Bool(value),
@@ -224,9 +192,7 @@ mod tests {
         fn walk(path: &str, node: &Node, found: &mut Vec<(String, usize)>) {
             found.push((path.to_owned(), node.line));
             match &node.value {
-                Value::Table(table) => table
-                    .iter()
-                    .for_each(|(key, node)| walk(&format!("{path}.{key}"), node, found)),
+                Value::Table(table) => table.iter().for_each(|(key, node)| walk(&format!("{path}.{key}"), node, found)),
                 Value::List(nodes) => nodes.iter().for_each(|node| walk(&format!("{path}[]"), node, found)),
                 _ => {}
             }
@@ -257,27 +223,13 @@ mod tests {
 
     #[test]
     fn a_syntax_error_has_its_line_and_shows_nothing_of_the_text() {
-        let error = |line, message: &str| {
-            Some(SyntaxError {
-                line,
-                message: message.to_owned(),
-            })
-        };
-        assert_eq!(
-            from_toml("a = 1\nkey = sk-secret\n").err().map(|error| error.line),
-            Some(2)
-        );
+        let error = |line, message: &str| Some(SyntaxError { line, message: message.to_owned() });
+        assert_eq!(from_toml("a = 1\nkey = sk-secret\n").err().map(|error| error.line), Some(2));
         assert!(!from_toml("a = \"sk-secret\n").err().unwrap().message.contains("secret"));
         assert_eq!(from_toml("a = 1\na = 2\n").err(), error(2, "duplicate key"));
-        assert_eq!(
-            from_toml("\na = 99999999999999999999\n").err(),
-            error(2, "the number is too large")
-        );
+        assert_eq!(from_toml("\na = 99999999999999999999\n").err(), error(2, "the number is too large"));
         assert_eq!(from_json("{\n\"a\": 1,\n}").err(), error(3, "trailing comma"));
-        assert_eq!(
-            from_json("{\"a\": 1,\n\"a\": 2}").err(),
-            error(2, "duplicate key \"a\"")
-        );
+        assert_eq!(from_json("{\"a\": 1,\n\"a\": 2}").err(), error(2, "duplicate key \"a\""));
         assert_eq!(from_json("[]").err(), error(1, "expected an object, found a list"));
     }
 

@@ -100,10 +100,7 @@ impl Paths<'_> {
     /// The path that a value names: absolute, or from the user's home, or from the file's folder.
     pub(super) fn resolve(&self, item: &Item<'_>) -> Option<PathBuf> {
         let text = item.full_text()?;
-        let Some(in_home) = text
-            .strip_prefix('~')
-            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-        else {
+        let Some(in_home) = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
             return Some(plain(&self.folder.join(text)));
         };
         let Some(home) = self.environment.folder("HOME") else {
@@ -116,11 +113,7 @@ impl Paths<'_> {
     /// A program: a path, or a bare name to be looked for later.
     pub(super) fn program(&self, item: &Item<'_>) -> Option<PathBuf> {
         let text = item.full_text()?;
-        if text.contains('/') {
-            self.resolve(item)
-        } else {
-            Some(text.into())
-        }
+        if text.contains('/') { self.resolve(item) } else { Some(text.into()) }
     }
 }
 

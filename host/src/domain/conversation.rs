@@ -53,7 +53,9 @@ pub enum ConversationError {
     #[error("`messages` is empty: send at least one message of the role `user`")]
     Empty,
     /// Nothing is left to answer.
-    #[error("there is nothing to answer: after the last `assistant` message, send one of the role `user` with text in it")]
+    #[error(
+        "there is nothing to answer: after the last `assistant` message, send one of the role `user` with text in it"
+    )]
     NothingToAnswer,
 }
 

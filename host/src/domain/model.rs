@@ -1,12 +1,13 @@
 //! A model that clients can name: a driver, a repository and how the two work together.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::{Permission, PluginId};
 
 /// What the configuration does with a variable of the CLI's environment.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum EnvSetting {
     /// It has this value.
     Set(String),
@@ -14,6 +15,17 @@ pub enum EnvSetting {
     Pass,
     /// It is taken away.
     Remove,
+}
+
+/// Without the value, which may be a secret.
+impl fmt::Debug for EnvSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Set(_) => "Set",
+            Self::Pass => "Pass",
+            Self::Remove => "Remove",
+        })
+    }
 }
 
 /// A run works in a git worktree of its own.

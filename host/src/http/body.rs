@@ -12,5 +12,6 @@ pub(super) async fn json<T: DeserializeOwned>(body: Body, limit: u64) -> Result<
         Some(source) if source.is::<http_body_util::LengthLimitError>() => ApiError::body_too_large(limit),
         _ => ApiError::bad_body(format!("the body did not come whole: {error}")),
     })?;
-    serde_json::from_slice(&bytes).map_err(|error| ApiError::bad_body(format!("the body is not what was expected: {error}")))
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ApiError::bad_body(format!("the body is not what was expected: {error}")))
 }

@@ -53,7 +53,8 @@ fn is_ours(host: &str, access: &Access, listen: SocketAddr) -> bool {
     if ip.is_unspecified() {
         return is_address.is_some() || name == "localhost";
     }
-    is_address == Some(ip) || (ip.is_loopback() && (name == "localhost" || is_address.is_some_and(|ip| ip.is_loopback())))
+    is_address == Some(ip)
+        || (ip.is_loopback() && (name == "localhost" || is_address.is_some_and(|ip| ip.is_loopback())))
 }
 
 fn host_without_port(host: &str) -> &str {
@@ -107,7 +108,9 @@ mod tests {
         for host in ["127.0.0.1:8787", "localhost:8787", "[::1]:8787"] {
             assert!(ours(host, "127.0.0.1:8787", &[]), "{host}");
         }
-        for host in ["evil.example:8787", "127.0.0.1", "127.0.0.1:80", "localhost.evil.example:8787", "192.168.1.2:8787", ""] {
+        for host in
+            ["evil.example:8787", "127.0.0.1", "127.0.0.1:80", "localhost.evil.example:8787", "192.168.1.2:8787", ""]
+        {
             assert!(!ours(host, "127.0.0.1:8787", &[]), "{host}");
         }
         assert!(ours("localhost", "127.0.0.1:80", &[]));

@@ -25,7 +25,9 @@ impl std::fmt::Debug for Engine {
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The folder of the compile cache cannot be made.
-    #[error("cannot make the folder of the compile cache: {0}: set `plugins.cache` in proxy.toml to one that can be written")]
+    #[error(
+        "cannot make the folder of the compile cache: {0}: set `plugins.cache` in proxy.toml to one that can be written"
+    )]
     Cache(io::Error),
     /// The thread that counts time cannot be started.
     #[error("cannot start the thread that counts plugins' time: {0}")]

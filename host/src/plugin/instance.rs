@@ -97,10 +97,8 @@ impl Transcript {
         let Instance { store, agent } = &mut self.instance;
         rearm(store);
         let guest = agent.agentbay_plugin_agent().transcript();
-        let events = guest
-            .call_output(store, self.transcript, source.into(), text)
-            .await
-            .map_err(trap("transcript.output"))?;
+        let events =
+            guest.call_output(store, self.transcript, source.into(), text).await.map_err(trap("transcript.output"))?;
         Ok(events.into_iter().map(Event::from).collect())
     }
 
@@ -112,8 +110,7 @@ impl Transcript {
         let Instance { store, agent } = &mut self.instance;
         rearm(store);
         let guest = agent.agentbay_plugin_agent().transcript();
-        let outcome =
-            guest.call_exit(store, self.transcript, how.into()).await.map_err(trap("transcript.exit"))?;
+        let outcome = guest.call_exit(store, self.transcript, how.into()).await.map_err(trap("transcript.exit"))?;
         Ok(outcome.into())
     }
 }

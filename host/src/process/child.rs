@@ -128,7 +128,7 @@ impl Child {
                     Some(bytes) => return Sign::Output(StreamName::Stderr, bytes),
                     None => self.stderr = None,
                 },
-                written = write_some(&mut self.stdin, &self.to_write) => self.wrote(written),
+                written = write_some(&mut self.stdin, &self.to_write) => self.wrote(&written),
                 status = self.group.wait(), if deaf_from.is_none() => {
                     self.exited = Some(Exit { status: exit_status(status), deaf_from: later(self.grace) });
                 }
@@ -177,11 +177,11 @@ impl Child {
         }
     }
 
-    fn wrote(&mut self, written: io::Result<usize>) {
+    fn wrote(&mut self, written: &io::Result<usize>) {
         match written {
             Ok(count) => {
                 if let Some(front) = self.to_write.front_mut() {
-                    front.advance(count);
+                    front.advance(*count);
                     if front.is_empty() {
                         self.to_write.pop_front();
                     }

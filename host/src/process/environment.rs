@@ -8,16 +8,50 @@ use crate::domain::EnvSetting;
 
 /// What a program needs to find its user, its files, its network and its language.
 const PASSED: [&str; 26] = [
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-    "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
-    "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "SSH_AUTH_SOCK",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
     "NODE_EXTRA_CA_CERTS",
 ];
 
 /// The first letters of what the vendors' CLIs read their login and settings from.
 const PASSED_PREFIXES: [&str; 14] = [
-    "LC_", "OPENAI_", "CODEX_", "ANTHROPIC_", "CLAUDE_CODE_", "GEMINI_", "GOOGLE_", "QWEN_", "DASHSCOPE_",
-    "OPENCODE_", "COPILOT_", "ZAI_", "XAI_", "OPENROUTER_",
+    "LC_",
+    "OPENAI_",
+    "CODEX_",
+    "ANTHROPIC_",
+    "CLAUDE_CODE_",
+    "GEMINI_",
+    "GOOGLE_",
+    "QWEN_",
+    "DASHSCOPE_",
+    "OPENCODE_",
+    "COPILOT_",
+    "ZAI_",
+    "XAI_",
+    "OPENROUTER_",
 ];
 
 /// Set for every run: no colours, no drawing, no questions.
@@ -25,8 +59,23 @@ const FIXED: [(&str, &str); 3] = [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "t
 
 /// Variables that change which code a program loads or runs, apart from those with the prefixes below.
 const LOADING: [&str; 17] = [
-    "PATH", "SHELL", "ENV", "BASH_ENV", "IFS", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP",
-    "PYTHONHOME", "PERL5LIB", "PERL5OPT", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "GCONV_PATH", "EDITOR",
+    "PATH",
+    "SHELL",
+    "ENV",
+    "BASH_ENV",
+    "IFS",
+    "NODE_OPTIONS",
+    "NODE_PATH",
+    "PYTHONPATH",
+    "PYTHONSTARTUP",
+    "PYTHONHOME",
+    "PERL5LIB",
+    "PERL5OPT",
+    "RUBYOPT",
+    "RUBYLIB",
+    "JAVA_TOOL_OPTIONS",
+    "GCONV_PATH",
+    "EDITOR",
 ];
 
 const LOADING_PREFIXES: [&str; 5] = ["LD_", "DYLD_", "GIT_", "BASH_FUNC_", "npm_config_"];
@@ -120,7 +169,14 @@ mod tests {
 
     #[test]
     fn a_cli_gets_few_of_the_hosts_variables_and_a_dumb_terminal() {
-        let host = [("HOME", "/h"), ("TERM", "xterm"), ("SECRET", "s"), ("LC_ALL", "C"), ("GIT_DIR", "/x"), ("LD_PRELOAD", "y")];
+        let host = [
+            ("HOME", "/h"),
+            ("TERM", "xterm"),
+            ("SECRET", "s"),
+            ("LC_ALL", "C"),
+            ("GIT_DIR", "/x"),
+            ("LD_PRELOAD", "y"),
+        ];
         let expected = [("HOME", "/h"), ("LC_ALL", "C"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "true")];
         assert_eq!(Variables::base(&self::host(&host)), variables(&expected));
     }

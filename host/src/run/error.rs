@@ -52,7 +52,9 @@ pub(super) enum PolicyError {
     )]
     NotGranted { driver: PluginId, program: String, model: String },
     /// The driver has no program of its own, and the model names none.
-    #[error("the driver `{driver}` drives what the model names: write `program = \"…\"` into [models.{model}] of proxy.toml")]
+    #[error(
+        "the driver `{driver}` drives what the model names: write `program = \"…\"` into [models.{model}] of proxy.toml"
+    )]
     NoProgram { driver: PluginId, model: String },
     /// The plan sets a variable that changes which code a program loads.
     #[error("the driver `{driver}` sets the variable `{name}`, which a plugin may not")]

@@ -4,6 +4,7 @@
 
 mod error;
 mod pipeline;
+mod plain;
 mod policy;
 mod prompt;
 mod pump;

@@ -91,9 +91,7 @@ async fn start(job: &Job) -> Result<Started, RunError> {
     let command = policy::command(&job.route, description, &plan, &job.means.host, site.workdir());
     let command = command.map_err(|refusal| match refusal {
         Refusal::Policy(error) => RunError::Policy(error),
-        Refusal::Missing(error) => {
-            RunError::Spawn { error, install_hint: description.probe.install_hint.clone() }
-        }
+        Refusal::Missing(error) => RunError::Spawn { error, install_hint: description.probe.install_hint.clone() },
     })?;
     let transcript = instance.transcript(&turn).await?;
 

@@ -35,7 +35,9 @@ pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
     let (system, task) = match (around.system_apart, instructions) {
         (_, None) => (None, task),
         (true, system) => (system, task),
-        (false, Some(instructions)) => (None, Some(task.map_or(instructions.clone(), |task| [instructions, task].join("\n")))),
+        (false, Some(instructions)) => {
+            (None, Some(task.map_or(instructions.clone(), |task| [instructions, task].join("\n"))))
+        }
     };
     let context = if around.resumed { None } else { context(conversation) };
     let before = [around.agent_file.map(|content| content.trim_end_matches(['\r', '\n']).to_owned()), context];

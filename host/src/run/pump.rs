@@ -216,7 +216,8 @@ fn interruption(reason: KillReason, timeout: Duration) -> Failure {
         KillReason::Cancelled => Failure::new(Category::Unknown, "the run was cancelled", ""),
         KillReason::Timeout => {
             let time = humantime::format_duration(timeout);
-            let message = format!("the run took longer than {time} and was ended: raise `timeout` of the model if it needs more");
+            let message =
+                format!("the run took longer than {time} and was ended: raise `timeout` of the model if it needs more");
             Failure::new(Category::Timeout, message, "")
         }
         KillReason::Idle => Failure::new(Category::Timeout, "the CLI said nothing for too long", ""),

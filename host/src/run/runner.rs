@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use tokio::sync::mpsc;
+use tracing::Instrument;
 
 use super::error::UnknownModel;
 use super::pipeline::{self, Job};
@@ -85,7 +86,7 @@ impl Runner {
         let id = RunId::new();
         let (sender, steps) = mpsc::channel(WAITING_EVENTS);
         let job = Job { id, route, request, means: self.means.clone(), stopping: self.tasks.stopping() };
-        self.tasks.spawn(pipeline::carry_out(job, sender));
+        self.tasks.spawn(pipeline::carry_out(job, sender).in_current_span());
         Ok(Run { id, steps })
     }
 }

@@ -3,8 +3,7 @@
 //!
 //! Lines end at `\n` and nowhere else: U+2028 and U+0085 may stand raw inside the strings of JSON lines.
 
-use anstream::adapter::StripStr;
-
+use super::plain::Plain;
 use crate::domain::Framing;
 
 /// Makes clean text out of one stream.
@@ -16,8 +15,7 @@ pub(super) struct Cleaner {
     partial: Vec<u8>,
     /// Nothing has come yet, so a byte order mark may.
     at_start: bool,
-    /// Anew for each line: an escape that does not end can take the rest of its line away, not more.
-    escapes: StripStr,
+    plain: Plain,
     /// A carriage return that may belong to a line end.
     return_held: bool,
     line: Line,
@@ -40,7 +38,7 @@ impl Cleaner {
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
             partial: Vec::new(),
             at_start: true,
-            escapes: StripStr::new(),
+            plain: Plain::default(),
             return_held: false,
             line: Line::default(),
             cut_lines: 0,
@@ -109,19 +107,15 @@ impl Cleaner {
     }
 
     fn clean(&mut self, text: &str, out: &mut String) {
-        let text = match text.strip_prefix('\u{FEFF}') {
-            Some(rest) if self.at_start => rest,
-            _ => text,
-        };
+        let mark = self.at_start && text.starts_with('\u{FEFF}');
         self.at_start &= text.is_empty();
+        let text = if mark { &text['\u{FEFF}'.len_utf8()..] } else { text };
         for piece in text.split_inclusive('\n') {
             let (line, ended) = piece.strip_suffix('\n').map_or((piece, false), |line| (line, true));
-            for plain in self.escapes.strip_next(line) {
-                push_without_line_end(&mut self.return_held, plain, out);
-            }
+            push_without_line_end(&mut self.return_held, &self.plain.strip(line), out);
             if ended {
                 self.return_held = false;
-                self.escapes = StripStr::new();
+                self.plain = Plain::default();
                 out.push('\n');
             }
         }

@@ -35,7 +35,8 @@ impl RunDir {
         private_dir::make(&self.path)?;
         for file in files {
             let path = self.path.join(file.name());
-            let refuse = |error: std::io::Error| WorkspaceError::Folder { path: path.clone(), reason: error.to_string() };
+            let refuse =
+                |error: std::io::Error| WorkspaceError::Folder { path: path.clone(), reason: error.to_string() };
             fs::write(&path, file.text()).map_err(refuse)?;
         }
         Ok(())

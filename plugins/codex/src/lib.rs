@@ -34,10 +34,7 @@ impl Agent for Codex {
                 install_hint: "npm install -g @openai/codex".into(),
                 login_hint: "codex login".into(),
             },
-            home: Some(Home {
-                env: "CODEX_HOME".into(),
-                keep: vec!["auth.json".into(), "config.toml".into()],
-            }),
+            home: Some(Home { env: "CODEX_HOME".into(), keep: vec!["auth.json".into(), "config.toml".into()] }),
             ..Description::new("codex", "OpenAI Codex", env!("CARGO_PKG_VERSION"), Framing::Lines)
         }
     }

@@ -22,56 +22,32 @@ impl Tool {
             Value::Object([(name.to_owned(), value)].into_iter().collect())
         };
         let (name, input, output) = match kind {
-            "command_execution" => (
-                kind.to_owned(),
-                only("command"),
-                json::shown(item, &["aggregated_output"]),
-            ),
+            "command_execution" => (kind.to_owned(), only("command"), json::shown(item, &["aggregated_output"])),
             "file_change" => (kind.to_owned(), only("changes"), String::new()),
             "web_search" => (kind.to_owned(), only("query"), String::new()),
             "mcp_tool_call" => {
                 let name = format!("{}.{}", json::shown(item, &["server"]), json::shown(item, &["tool"]));
-                (
-                    name,
-                    json::at(item, &["arguments"]).cloned().unwrap_or(Value::Null),
-                    mcp_output(item),
-                )
+                (name, json::at(item, &["arguments"]).cloned().unwrap_or(Value::Null), mcp_output(item))
             }
             "collab_tool_call" => (json::shown(item, &["tool"]), only("prompt"), String::new()),
             _ => return None,
         };
         let exit_code = json::at(item, &["exit_code"]).and_then(Value::as_i64).unwrap_or(0);
         let is_error = exit_code != 0 || matches!(json::text(item, &["status"]), Some("failed" | "declined"));
-        Some(Self {
-            id: json::shown(item, &["id"]),
-            name,
-            input,
-            output,
-            is_error,
-        })
+        Some(Self { id: json::shown(item, &["id"]), name, input, output, is_error })
     }
 
     pub(crate) fn call(&self) -> ToolCall {
-        ToolCall {
-            id: self.id.clone(),
-            name: self.name.clone(),
-            input: self.input.to_string(),
-        }
+        ToolCall { id: self.id.clone(), name: self.name.clone(), input: self.input.to_string() }
     }
 
     pub(crate) fn result(self) -> ToolResult {
-        ToolResult {
-            id: self.id,
-            output: self.output,
-            is_error: self.is_error,
-        }
+        ToolResult { id: self.id, output: self.output, is_error: self.is_error }
     }
 }
 
 fn mcp_output(item: &Value) -> String {
     let content = json::at(item, &["result", "content"]);
     let failure = || json::shown(item, &["error", "message"]);
-    content.map_or_else(failure, |content| {
-        json::content_text(content).unwrap_or_else(|| content.to_string())
-    })
+    content.map_or_else(failure, |content| json::content_text(content).unwrap_or_else(|| content.to_string()))
 }

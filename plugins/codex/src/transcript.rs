@@ -21,11 +21,7 @@ impl Protocol for Events {
     const NAME: &'static str = "Codex";
 
     fn new(_turn: &Turn) -> Self {
-        Self {
-            speech: Speech::default(),
-            open_calls: BTreeSet::new(),
-            error: String::new(),
-        }
+        Self { speech: Speech::default(), open_calls: BTreeSet::new(), error: String::new() }
     }
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {

@@ -6,16 +6,7 @@ use agentbay_plugin_sdk::{Agent, Category, Failure, Permission, Plan, Turn};
 
 #[test]
 fn the_prompt_is_read_from_standard_input_and_is_no_argument() {
-    let args = [
-        "exec",
-        "--json",
-        "--cd",
-        "/repo",
-        "--skip-git-repo-check",
-        "--sandbox",
-        "workspace-write",
-        "-",
-    ];
+    let args = ["exec", "--json", "--cd", "/repo", "--skip-git-repo-check", "--sandbox", "workspace-write", "-"];
     assert_eq!(Codex::prepare(&turn("Say hello")), Ok(Plan::new("codex", args)));
     assert_eq!(Codex::prepare(&turn("")), Ok(Plan::new("codex", args)));
 }
@@ -28,20 +19,8 @@ fn each_permission_is_a_sandbox() {
         (Permission::FullAccess, "danger-full-access"),
     ];
     for (permission, sandbox) in cases {
-        let args = [
-            "exec",
-            "--json",
-            "--cd",
-            "/repo",
-            "--skip-git-repo-check",
-            "--sandbox",
-            sandbox,
-            "-",
-        ];
-        let turn = Turn {
-            permission,
-            ..turn("x")
-        };
+        let args = ["exec", "--json", "--cd", "/repo", "--skip-git-repo-check", "--sandbox", sandbox, "-"];
+        let turn = Turn { permission, ..turn("x") };
         assert_eq!(Codex::prepare(&turn), Ok(Plan::new("codex", args)));
     }
 }
@@ -77,13 +56,7 @@ fn a_resumed_session_keeps_the_options_of_exec_before_the_subcommand() {
 
 #[test]
 fn a_session_that_looks_like_an_option_is_refused() {
-    let turn = Turn {
-        session: Some("--last".into()),
-        ..turn("x")
-    };
+    let turn = Turn { session: Some("--last".into()), ..turn("x") };
     let message = "`--last` cannot be the value of the session: it is empty or begins with a dash";
-    assert_eq!(
-        Codex::prepare(&turn),
-        Err(Failure::new(Category::Validation, message, ""))
-    );
+    assert_eq!(Codex::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }

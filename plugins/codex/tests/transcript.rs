@@ -46,13 +46,7 @@ fn a_plain_run_gives_session_warning_text_usage_and_the_end() -> io::Result<()> 
         Event::Done(finished(None)),
     ];
     let told = recorded("plain")?.replay::<Codex>(&turn("Say hello"), Grouping::Whole);
-    assert_eq!(
-        told,
-        Replay {
-            events,
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(told, Replay { events, outcome: finished(None) });
     Ok(())
 }
 
@@ -67,12 +61,7 @@ fn reasoning_is_told_apart_from_the_answer() -> io::Result<()> {
         usage(1),
         Event::Done(finished(None)),
     ];
-    assert_eq!(
-        recorded("reasoning")?
-            .replay::<Codex>(&turn("x"), Grouping::Whole)
-            .events,
-        events
-    );
+    assert_eq!(recorded("reasoning")?.replay::<Codex>(&turn("x"), Grouping::Whole).events, events);
     Ok(())
 }
 
@@ -86,39 +75,24 @@ fn a_command_is_a_tool_call_and_its_result() -> io::Result<()> {
             name: "command_execution".into(),
             input: r#"{"command":"/bin/bash -lc ls"}"#.into(),
         }),
-        Event::ToolResult(ToolResult {
-            id: "item_1".into(),
-            output: "README.md\nsrc\n".into(),
-            is_error: false,
-        }),
+        Event::ToolResult(ToolResult { id: "item_1".into(), output: "README.md\nsrc\n".into(), is_error: false }),
         Event::Text("Done. The tool returned 116 characters.".into()),
         usage(2),
         Event::Done(finished(None)),
     ];
-    assert_eq!(
-        recorded("tool")?.replay::<Codex>(&turn("x"), Grouping::Whole).events,
-        events
-    );
+    assert_eq!(recorded("tool")?.replay::<Codex>(&turn("x"), Grouping::Whole).events, events);
     Ok(())
 }
 
 #[test]
 fn markdown_arrives_as_the_model_wrote_it() -> io::Result<()> {
-    let answer = recorded("markdown")?
-        .replay::<Codex>(&turn("x"), Grouping::Whole)
-        .answer();
-    assert!(
-        answer.starts_with("# Scripted report\n\nA first paragraph with *emphasis*"),
-        "{answer}"
-    );
+    let answer = recorded("markdown")?.replay::<Codex>(&turn("x"), Grouping::Whole).answer();
+    assert!(answer.starts_with("# Scripted report\n\nA first paragraph with *emphasis*"), "{answer}");
     assert!(
         answer.contains("\n    // two blank lines follow inside the fence\n\n\n    println!(\"tab:\\t"),
         "{answer}"
     );
-    assert!(
-        answer.ends_with("Last line after two blank lines, with trailing spaces.  \n"),
-        "{answer}"
-    );
+    assert!(answer.ends_with("Last line after two blank lines, with trailing spaces.  \n"), "{answer}");
     Ok(())
 }
 
@@ -128,11 +102,7 @@ fn any_grouping_of_lines_gives_the_same() -> io::Result<()> {
         let capture = recorded(case)?;
         let whole = capture.replay::<Codex>(&turn("x"), Grouping::Whole);
         for grouping in GROUPINGS {
-            assert_eq!(
-                capture.replay::<Codex>(&turn("x"), grouping),
-                whole,
-                "{case}, {grouping:?}"
-            );
+            assert_eq!(capture.replay::<Codex>(&turn("x"), grouping), whole, "{case}, {grouping:?}");
         }
     }
     Ok(())
@@ -142,11 +112,7 @@ fn any_grouping_of_lines_gives_the_same() -> io::Result<()> {
 fn two_messages_are_parted() {
     let stdout = r#"{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"Let me look."}}
 {"type":"item.completed","item":{"id":"2","type":"agent_message","text":"Found it."}}"#;
-    let events = vec![
-        Event::Text("Let me look.".into()),
-        Event::TextBreak,
-        Event::Text("Found it.".into()),
-    ];
+    let events = vec![Event::Text("Let me look.".into()), Event::TextBreak, Event::Text("Found it.".into())];
     assert_eq!(run(stdout, ExitStatus::Code(0)).events, events);
 }
 
@@ -161,11 +127,7 @@ fn an_item_that_is_told_only_at_its_end_is_a_call_and_a_result() {
             name: "file_change".into(),
             input: r#"{"changes":[{"path":"a"}]}"#.into(),
         }),
-        Event::ToolResult(ToolResult {
-            id: "3".into(),
-            output: String::new(),
-            is_error: true,
-        }),
+        Event::ToolResult(ToolResult { id: "3".into(), output: String::new(), is_error: true }),
         notice(
             Level::Debug,
             r#"not an event: {"type":"item.completed","item":{"id":"4","type":"mcp_tool_call","server":"docs","tool":"find","arguments":{"q":1},"#,
@@ -179,25 +141,13 @@ fn the_result_of_an_mcp_tool_is_its_text_or_its_error() {
     let stdout = r#"{"type":"item.completed","item":{"id":"1","type":"mcp_tool_call","server":"docs","tool":"find","arguments":{"q":1},"result":{"content":[{"type":"text","text":"hit"}]},"status":"completed"}}
 {"type":"item.completed","item":{"id":"2","type":"mcp_tool_call","server":"docs","tool":"find","arguments":{},"error":{"message":"gone"},"status":"failed"}}"#;
     let call = |id: &str, input: &str| {
-        Event::ToolCall(ToolCall {
-            id: id.into(),
-            name: "docs.find".into(),
-            input: input.into(),
-        })
+        Event::ToolCall(ToolCall { id: id.into(), name: "docs.find".into(), input: input.into() })
     };
     let events = vec![
         call("1", r#"{"q":1}"#),
-        Event::ToolResult(ToolResult {
-            id: "1".into(),
-            output: "hit".into(),
-            is_error: false,
-        }),
+        Event::ToolResult(ToolResult { id: "1".into(), output: "hit".into(), is_error: false }),
         call("2", "{}"),
-        Event::ToolResult(ToolResult {
-            id: "2".into(),
-            output: "gone".into(),
-            is_error: true,
-        }),
+        Event::ToolResult(ToolResult { id: "2".into(), output: "gone".into(), is_error: true }),
     ];
     assert_eq!(run(stdout, ExitStatus::Code(0)).events, events);
 }
@@ -213,13 +163,7 @@ fn an_error_event_is_progress_and_only_turn_failed_is_the_end() {
         notice(Level::Warning, "no network"),
         Event::Done(failure.clone()),
     ];
-    assert_eq!(
-        run(stdout, ExitStatus::Code(1)),
-        Replay {
-            events,
-            outcome: failure
-        }
-    );
+    assert_eq!(run(stdout, ExitStatus::Code(1)), Replay { events, outcome: failure });
 }
 
 fn outcome(stdout: &str, exit: ExitStatus) -> Outcome {
@@ -232,14 +176,7 @@ fn plain_text_without_an_event_is_read_by_the_plain_text_rule() {
     for grouping in GROUPINGS {
         let told = replay::<Codex>(&turn("x"), stdout, grouping, ExitStatus::Code(0));
         let outcome = finished(Some("The answer\n  in two lines.".into()));
-        assert_eq!(
-            told,
-            Replay {
-                events: Vec::new(),
-                outcome
-            },
-            "{grouping:?}"
-        );
+        assert_eq!(told, Replay { events: Vec::new(), outcome }, "{grouping:?}");
     }
 }
 
@@ -259,51 +196,23 @@ fn events_without_an_end_are_a_failure() {
 
 #[test]
 fn another_exit_code_is_a_failure_with_what_codex_said_last() {
-    assert_eq!(
-        outcome("some text", ExitStatus::Code(2)),
-        failed(Category::Unknown, "CLI failed", "")
-    );
-    assert_eq!(
-        outcome("", ExitStatus::Signal(9)),
-        failed(Category::Unknown, "CLI failed", "")
-    );
+    assert_eq!(outcome("some text", ExitStatus::Code(2)), failed(Category::Unknown, "CLI failed", ""));
+    assert_eq!(outcome("", ExitStatus::Signal(9)), failed(Category::Unknown, "CLI failed", ""));
     let stdout = r#"{"type":"error","message":"no network"}"#;
-    assert_eq!(
-        outcome(stdout, ExitStatus::Code(1)),
-        failed(Category::Unknown, "CLI failed", "no network")
-    );
+    assert_eq!(outcome(stdout, ExitStatus::Code(1)), failed(Category::Unknown, "CLI failed", "no network"));
 }
 
 #[test]
 fn a_killed_run_is_a_timeout_only_if_time_was_the_reason() {
     let cases = [
         (KillReason::Cancelled, Category::Unknown, "The run was cancelled"),
-        (
-            KillReason::Timeout,
-            Category::Timeout,
-            "The CLI ran for longer than it may and was stopped",
-        ),
-        (
-            KillReason::Idle,
-            Category::Timeout,
-            "The CLI said nothing for longer than it may and was stopped",
-        ),
-        (
-            KillReason::OutputLimit,
-            Category::Unknown,
-            "The CLI printed more than it may and was stopped",
-        ),
-        (
-            KillReason::Shutdown,
-            Category::Unknown,
-            "The run was stopped because AgentBay is shutting down",
-        ),
+        (KillReason::Timeout, Category::Timeout, "The CLI ran for longer than it may and was stopped"),
+        (KillReason::Idle, Category::Timeout, "The CLI said nothing for longer than it may and was stopped"),
+        (KillReason::OutputLimit, Category::Unknown, "The CLI printed more than it may and was stopped"),
+        (KillReason::Shutdown, Category::Unknown, "The run was stopped because AgentBay is shutting down"),
     ];
     for (reason, category, message) in cases {
-        assert_eq!(
-            outcome("text", ExitStatus::Killed(reason)),
-            failed(category, message, "")
-        );
+        assert_eq!(outcome("text", ExitStatus::Killed(reason)), failed(category, message, ""));
     }
 }
 
@@ -320,11 +229,7 @@ fn json_that_is_not_understood_is_skipped_among_events() {
 [1,2]
 
 nonsense"#;
-    let call = ToolCall {
-        id: String::new(),
-        name: "command_execution".into(),
-        input: r#"{"command":null}"#.into(),
-    };
+    let call = ToolCall { id: String::new(), name: "command_execution".into(), input: r#"{"command":null}"#.into() };
     let events = vec![
         Event::ToolCall(call),
         notice(Level::Debug, "not an event: [1,2]"),

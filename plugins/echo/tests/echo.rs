@@ -19,13 +19,7 @@ fn the_prompt_goes_to_standard_input() {
 #[test]
 fn everything_on_standard_output_is_the_answer() {
     let told = replay::<Echo>(&turn("x"), "Hello\n\nthere", Grouping::Whole, ExitStatus::Code(0));
-    assert_eq!(
-        told,
-        Replay {
-            events: vec![Event::Text("Hello\n\nthere".into())],
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(told, Replay { events: vec![Event::Text("Hello\n\nthere".into())], outcome: finished(None) });
     for grouping in GROUPINGS {
         let told = replay::<Echo>(&turn("x"), "Hello\n\nthere", grouping, ExitStatus::Code(0));
         assert_eq!(told.answer(), "Hello\n\nthere");

@@ -16,10 +16,7 @@ impl Protocol for Events {
     const NAME: &'static str = "Gemini CLI";
 
     fn new(_turn: &Turn) -> Self {
-        Self {
-            speech: Speech::default(),
-            error: String::new(),
-        }
+        Self { speech: Speech::default(), error: String::new() }
     }
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
@@ -60,8 +57,7 @@ impl Events {
     fn message(&mut self, event: &Value, events: &mut Vec<Event>) {
         // The user's message is an echo of the prompt.
         if json::text(event, &["role"]) == Some("assistant") {
-            self.speech
-                .say(json::text(event, &["content"]).unwrap_or_default(), events);
+            self.speech.say(json::text(event, &["content"]).unwrap_or_default(), events);
         }
     }
 

@@ -12,17 +12,8 @@ fn each_permission_is_an_approval_mode_in_which_nothing_asks() {
         (Permission::FullAccess, "yolo"),
     ];
     for (permission, mode) in cases {
-        let args = [
-            "--output-format",
-            "stream-json",
-            "--approval-mode",
-            mode,
-            "--skip-trust",
-        ];
-        let turn = Turn {
-            permission,
-            ..turn("Say hello")
-        };
+        let args = ["--output-format", "stream-json", "--approval-mode", mode, "--skip-trust"];
+        let turn = Turn { permission, ..turn("Say hello") };
         assert_eq!(Gemini::prepare(&turn), Ok(Plan::new("gemini", args)));
     }
 }
@@ -55,13 +46,7 @@ fn model_directories_and_session_are_options() {
 
 #[test]
 fn a_session_that_looks_like_an_option_is_refused() {
-    let turn = Turn {
-        session: Some("-y".into()),
-        ..turn("x")
-    };
+    let turn = Turn { session: Some("-y".into()), ..turn("x") };
     let message = "`-y` cannot be the value of --resume: it is empty or begins with a dash";
-    assert_eq!(
-        Gemini::prepare(&turn),
-        Err(Failure::new(Category::Validation, message, ""))
-    );
+    assert_eq!(Gemini::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }

@@ -50,14 +50,7 @@ fn a_plain_run_gives_its_deltas_and_not_the_echo_of_the_prompt() -> io::Result<(
             Event::Done(finished(None)),
         ];
         let told = recorded(case)?.replay::<Gemini>(&turn("Say hello"), Grouping::Whole);
-        assert_eq!(
-            told,
-            Replay {
-                events,
-                outcome: finished(None)
-            },
-            "{case}"
-        );
+        assert_eq!(told, Replay { events, outcome: finished(None) }, "{case}");
     }
     Ok(())
 }
@@ -72,40 +65,25 @@ fn a_tool_is_a_call_and_a_result() -> io::Result<()> {
             name: "run_shell_command".into(),
             input: r#"{"command":"ls"}"#.into(),
         }),
-        Event::ToolResult(ToolResult {
-            id: id.into(),
-            output: "README.md\nsrc".into(),
-            is_error: false,
-        }),
+        Event::ToolResult(ToolResult { id: id.into(), output: "README.md\nsrc".into(), is_error: false }),
         text("Done. The tool "),
         text("returned 103 characters."),
         usage(3),
         Event::Done(finished(None)),
     ];
-    assert_eq!(
-        recorded("tool")?.replay::<Gemini>(&turn("x"), Grouping::Whole).events,
-        events
-    );
+    assert_eq!(recorded("tool")?.replay::<Gemini>(&turn("x"), Grouping::Whole).events, events);
     Ok(())
 }
 
 #[test]
 fn markdown_arrives_as_the_model_wrote_it() -> io::Result<()> {
-    let answer = recorded("markdown")?
-        .replay::<Gemini>(&turn("x"), Grouping::Whole)
-        .answer();
-    assert!(
-        answer.starts_with("# Scripted report\n\nA first paragraph with *emphasis*"),
-        "{answer}"
-    );
+    let answer = recorded("markdown")?.replay::<Gemini>(&turn("x"), Grouping::Whole).answer();
+    assert!(answer.starts_with("# Scripted report\n\nA first paragraph with *emphasis*"), "{answer}");
     assert!(
         answer.contains("日本語のテキスト, русский, עברית, emoji 🚀 and a joined one 👩‍💻.\n\n```rust\n"),
         "{answer}"
     );
-    assert!(
-        answer.ends_with("Last line after two blank lines, with trailing spaces.  \n"),
-        "{answer}"
-    );
+    assert!(answer.ends_with("Last line after two blank lines, with trailing spaces.  \n"), "{answer}");
     Ok(())
 }
 
@@ -115,11 +93,7 @@ fn any_grouping_of_lines_gives_the_same() -> io::Result<()> {
         let capture = recorded(case)?;
         let whole = capture.replay::<Gemini>(&turn("x"), Grouping::Whole);
         for grouping in GROUPINGS {
-            assert_eq!(
-                capture.replay::<Gemini>(&turn("x"), grouping),
-                whole,
-                "{case}, {grouping:?}"
-            );
+            assert_eq!(capture.replay::<Gemini>(&turn("x"), grouping), whole, "{case}, {grouping:?}");
         }
     }
     Ok(())
@@ -136,16 +110,8 @@ fn text_after_a_tool_call_is_a_new_message() {
     let events = vec![
         text("Let me "),
         text("look."),
-        Event::ToolCall(ToolCall {
-            id: "1".into(),
-            name: "glob".into(),
-            input: "{}".into(),
-        }),
-        Event::ToolResult(ToolResult {
-            id: "1".into(),
-            output: "no such folder".into(),
-            is_error: true,
-        }),
+        Event::ToolCall(ToolCall { id: "1".into(), name: "glob".into(), input: "{}".into() }),
+        Event::ToolResult(ToolResult { id: "1".into(), output: "no such folder".into(), is_error: true }),
         Event::TextBreak,
         text("Found "),
         text("it."),
@@ -160,27 +126,13 @@ fn an_error_event_is_a_remark_and_the_result_is_the_verdict() {
 
     let stdout = format!("{loop_found}\n{}", r#"{"type":"result","status":"success"}"#);
     let events = vec![remark.clone(), Event::Done(finished(None))];
-    assert_eq!(
-        run(&stdout, ExitStatus::Code(0)),
-        Replay {
-            events,
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(run(&stdout, ExitStatus::Code(0)), Replay { events, outcome: finished(None) });
 
-    let stdout = format!(
-        "{loop_found}\n{}",
-        r#"{"type":"result","status":"error","error":{"message":"[API Error: 401]"}}"#
-    );
+    let stdout =
+        format!("{loop_found}\n{}", r#"{"type":"result","status":"error","error":{"message":"[API Error: 401]"}}"#);
     let failure = failed(Category::Unknown, "CLI failed", "[API Error: 401]");
     let events = vec![remark, Event::Done(failure.clone())];
-    assert_eq!(
-        run(&stdout, ExitStatus::Code(145)),
-        Replay {
-            events,
-            outcome: failure
-        }
-    );
+    assert_eq!(run(&stdout, ExitStatus::Code(145)), Replay { events, outcome: failure });
 }
 
 #[test]
@@ -188,33 +140,17 @@ fn plain_text_without_an_event_is_read_by_the_plain_text_rule() {
     for grouping in GROUPINGS {
         let told = replay::<Gemini>(&turn("x"), "log\n\nHello\nthere\n", grouping, ExitStatus::Code(0));
         let outcome = finished(Some("Hello\nthere".into()));
-        assert_eq!(
-            told,
-            Replay {
-                events: Vec::new(),
-                outcome
-            },
-            "{grouping:?}"
-        );
+        assert_eq!(told, Replay { events: Vec::new(), outcome }, "{grouping:?}");
     }
 }
 
 #[test]
 fn a_run_without_a_result_is_a_failure() {
-    assert_eq!(
-        run("", ExitStatus::Code(0)).outcome,
-        failed(Category::Unknown, NO_OUTPUT, "")
-    );
-    assert_eq!(
-        run("", ExitStatus::Code(42)).outcome,
-        failed(Category::Unknown, "CLI failed", "")
-    );
+    assert_eq!(run("", ExitStatus::Code(0)).outcome, failed(Category::Unknown, NO_OUTPUT, ""));
+    assert_eq!(run("", ExitStatus::Code(42)).outcome, failed(Category::Unknown, "CLI failed", ""));
     let message = "Gemini CLI ended before it had finished its turn";
     let init = r#"{"type":"init","session_id":"s"}"#;
-    assert_eq!(
-        run(init, ExitStatus::Code(0)).outcome,
-        failed(Category::Unknown, message, "")
-    );
+    assert_eq!(run(init, ExitStatus::Code(0)).outcome, failed(Category::Unknown, message, ""));
 }
 
 #[test]
@@ -227,11 +163,7 @@ fn json_that_is_not_understood_is_skipped_among_events() {
 {"type":"result","status":"success","stats":[]}
 []"#;
     let events = vec![
-        Event::ToolResult(ToolResult {
-            id: String::new(),
-            output: String::new(),
-            is_error: true,
-        }),
+        Event::ToolResult(ToolResult { id: String::new(), output: String::new(), is_error: true }),
         Event::Done(finished(None)),
         notice(Level::Debug, "not an event: []"),
     ];

@@ -11,19 +11,13 @@ pub(crate) fn of_value(value: &Value) -> Option<String> {
         .iter()
         .find_map(|name| json::text(value, &[name]).map(String::from))
         .or_else(|| json::at(value, &["content"]).and_then(json::content_text))
-        .or_else(|| {
-            json::items(value, &["choices"])
-                .first()
-                .and_then(|choice| in_message(choice, &["content"]))
-        })
+        .or_else(|| json::items(value, &["choices"]).first().and_then(|choice| in_message(choice, &["content"])))
         .or_else(|| in_message(value, &["content", "text"]))
 }
 
 fn in_message(value: &Value, names: &[&str]) -> Option<String> {
     let message = json::at(value, &["message"])?;
-    names
-        .iter()
-        .find_map(|name| json::at(message, &[name]).and_then(json::content_text))
+    names.iter().find_map(|name| json::at(message, &[name]).and_then(json::content_text))
 }
 
 /// What one event of a stream adds.
@@ -51,11 +45,9 @@ pub(crate) fn of_event(event: &Value) -> Option<Part> {
         return Some(part);
     }
     match json::text(event, &["role"])? {
-        "assistant" => Some(
-            json::at(event, &["content"])
-                .and_then(json::content_text)
-                .map_or(Part::Nothing, Part::Text),
-        ),
+        "assistant" => {
+            Some(json::at(event, &["content"]).and_then(json::content_text).map_or(Part::Nothing, Part::Text))
+        }
         "user" | "system" | "tool" => Some(Part::Nothing),
         _ => None,
     }
@@ -75,11 +67,7 @@ fn of_kind(kind: &str, event: &Value) -> Option<Part> {
         "turn.completed" => Some(usage(event)),
         "result" => Some(text(&["result"]).map_or(Part::Nothing, Part::Answer)),
         "turn.failed" => Some(text(&["error", "message"]).map_or(Part::Nothing, Part::Error)),
-        "error" => Some(
-            text(&["message"])
-                .or_else(|| text(&["error", "message"]))
-                .map_or(Part::Nothing, Part::Error),
-        ),
+        "error" => Some(text(&["message"]).or_else(|| text(&["error", "message"])).map_or(Part::Nothing, Part::Error)),
         _ => None,
     }
 }
@@ -87,18 +75,10 @@ fn of_kind(kind: &str, event: &Value) -> Option<Part> {
 /// Token counts under the names of Anthropic or of OpenAI.
 fn usage(event: &Value) -> Part {
     let either = |one: &str, other: &str| {
-        json::at(event, &["usage", one])
-            .or_else(|| json::at(event, &["usage", other]))
-            .and_then(Value::as_u64)
+        json::at(event, &["usage", one]).or_else(|| json::at(event, &["usage", other])).and_then(Value::as_u64)
     };
-    match (
-        either("input_tokens", "prompt_tokens"),
-        either("output_tokens", "completion_tokens"),
-    ) {
+    match (either("input_tokens", "prompt_tokens"), either("output_tokens", "completion_tokens")) {
         (None, None) => Part::Nothing,
-        (input, output) => Part::Usage {
-            input: input.unwrap_or(0),
-            output: output.unwrap_or(0),
-        },
+        (input, output) => Part::Usage { input: input.unwrap_or(0), output: output.unwrap_or(0) },
     }
 }

@@ -59,19 +59,12 @@ impl Settings {
                 "args" => settings.args = arguments(value)?,
                 "prompt" => settings.prompt = one_of(name, value, &[("stdin", Prompt::Stdin), ("arg", Prompt::Arg)])?,
                 "format" => {
-                    let known = [
-                        ("text", Format::Text),
-                        ("json", Format::Json),
-                        ("stream-json", Format::StreamJson),
-                    ];
+                    let known = [("text", Format::Text), ("json", Format::Json), ("stream-json", Format::StreamJson)];
                     settings.format = one_of(name, value, &known)?;
                 }
                 "answer" => {
-                    settings.answer = one_of(
-                        name,
-                        value,
-                        &[("last-block", Answer::LastBlock), ("whole", Answer::Whole)],
-                    )?;
+                    settings.answer =
+                        one_of(name, value, &[("last-block", Answer::LastBlock), ("whole", Answer::Whole)])?;
                 }
                 _ => {
                     let message = format!("unknown option `{name}`: allowed are `args`, `prompt`, `format`, `answer`");
@@ -105,27 +98,15 @@ fn arguments(value: &str) -> Result<Vec<String>, Failure> {
     value
         .parse::<Value>()
         .ok()
-        .and_then(|list| {
-            list.as_array()?
-                .iter()
-                .map(|item| item.as_str().map(String::from))
-                .collect()
-        })
+        .and_then(|list| list.as_array()?.iter().map(|item| item.as_str().map(String::from)).collect())
         .ok_or_else(|| wrong(format!("option `args` is `{value}`: allowed is a list of strings")))
 }
 
 fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, Failure> {
-    known
-        .iter()
-        .find(|(allowed, _)| *allowed == value)
-        .map(|(_, meaning)| *meaning)
-        .ok_or_else(|| {
-            let allowed: Vec<String> = known.iter().map(|(allowed, _)| format!("`{allowed}`")).collect();
-            wrong(format!(
-                "option `{name}` is `{value}`: allowed are {}",
-                allowed.join(", ")
-            ))
-        })
+    known.iter().find(|(allowed, _)| *allowed == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let allowed: Vec<String> = known.iter().map(|(allowed, _)| format!("`{allowed}`")).collect();
+        wrong(format!("option `{name}` is `{value}`: allowed are {}", allowed.join(", ")))
+    })
 }
 
 fn wrong(message: String) -> Failure {

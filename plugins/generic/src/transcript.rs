@@ -44,14 +44,8 @@ impl Transcript for GenericTranscript {
         let settings = Settings::read(turn).unwrap_or_default();
         let reader = match (settings.format, settings.answer) {
             (Format::Text, Answer::LastBlock) => Reader::LastBlock(LastBlock::default()),
-            (Format::Text, Answer::Whole) => Reader::Whole {
-                line_feeds: 0,
-                came: false,
-            },
-            (Format::Json, _) => Reader::Json {
-                text: String::new(),
-                too_long: false,
-            },
+            (Format::Text, Answer::Whole) => Reader::Whole { line_feeds: 0, came: false },
+            (Format::Json, _) => Reader::Json { text: String::new(), too_long: false },
             (Format::StreamJson, _) => Reader::Stream(Stream::default()),
         };
         Self { settings, reader }
@@ -134,9 +128,5 @@ fn json_answer(text: &str) -> String {
     }
     // Some CLIs print logs before the one line of JSON.
     let last_line = text.lines().next_back().and_then(|line| line.parse::<Value>().ok());
-    last_line
-        .as_ref()
-        .and_then(content::of_value)
-        .or_else(|| last_block(text))
-        .unwrap_or_else(no_output)
+    last_line.as_ref().and_then(content::of_value).or_else(|| last_block(text)).unwrap_or_else(no_output)
 }

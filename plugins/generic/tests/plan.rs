@@ -5,14 +5,8 @@ use agentbay_plugin_sdk::testing::turn;
 use agentbay_plugin_sdk::{Agent, Category, Event, Failure, Plan, Transcript, Turn};
 
 fn with(prompt: &str, options: &[(&str, &str)]) -> Turn {
-    let options = options
-        .iter()
-        .map(|(name, value)| ((*name).into(), (*value).into()))
-        .collect();
-    Turn {
-        options,
-        ..turn(prompt)
-    }
+    let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    Turn { options, ..turn(prompt) }
 }
 
 fn begin(turn: &Turn) -> Vec<Event> {
@@ -29,14 +23,8 @@ fn the_program_is_left_to_the_host_and_the_prompt_goes_to_standard_input() {
 
 #[test]
 fn arguments_are_handed_over_as_they_are() {
-    let turn = with(
-        "Hello",
-        &[("args", r#"["run", "--quiet", "a b", ""]"#), ("prompt", "stdin")],
-    );
-    assert_eq!(
-        Generic::prepare(&turn),
-        Ok(Plan::new("", ["run", "--quiet", "a b", ""]))
-    );
+    let turn = with("Hello", &[("args", r#"["run", "--quiet", "a b", ""]"#), ("prompt", "stdin")]);
+    assert_eq!(Generic::prepare(&turn), Ok(Plan::new("", ["run", "--quiet", "a b", ""])));
 }
 
 #[test]
@@ -58,41 +46,13 @@ fn a_prompt_as_argument_never_becomes_an_option() {
 #[test]
 fn a_wrong_option_is_named_with_what_is_allowed() {
     let cases = [
-        (
-            "fromat",
-            "json",
-            "unknown option `fromat`: allowed are `args`, `prompt`, `format`, `answer`",
-        ),
-        (
-            "prompt",
-            "file",
-            "option `prompt` is `file`: allowed are `stdin`, `arg`",
-        ),
-        (
-            "format",
-            "JSON",
-            "option `format` is `JSON`: allowed are `text`, `json`, `stream-json`",
-        ),
-        (
-            "answer",
-            "first",
-            "option `answer` is `first`: allowed are `last-block`, `whole`",
-        ),
-        (
-            "args",
-            "--quiet",
-            "option `args` is `--quiet`: allowed is a list of strings",
-        ),
-        (
-            "args",
-            r#"["a", 1]"#,
-            r#"option `args` is `["a", 1]`: allowed is a list of strings"#,
-        ),
-        (
-            "args",
-            r#"{"0": "a"}"#,
-            r#"option `args` is `{"0": "a"}`: allowed is a list of strings"#,
-        ),
+        ("fromat", "json", "unknown option `fromat`: allowed are `args`, `prompt`, `format`, `answer`"),
+        ("prompt", "file", "option `prompt` is `file`: allowed are `stdin`, `arg`"),
+        ("format", "JSON", "option `format` is `JSON`: allowed are `text`, `json`, `stream-json`"),
+        ("answer", "first", "option `answer` is `first`: allowed are `last-block`, `whole`"),
+        ("args", "--quiet", "option `args` is `--quiet`: allowed is a list of strings"),
+        ("args", r#"["a", 1]"#, r#"option `args` is `["a", 1]`: allowed is a list of strings"#),
+        ("args", r#"{"0": "a"}"#, r#"option `args` is `{"0": "a"}`: allowed is a list of strings"#),
     ];
     for (name, value, message) in cases {
         let failure = Failure::new(Category::Configuration, message, "");

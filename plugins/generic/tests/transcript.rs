@@ -5,10 +5,7 @@ use agentbay_plugin_sdk::testing::{GROUPINGS, Grouping, Replay, replay, turn};
 use agentbay_plugin_sdk::{Category, Event, ExitStatus, NO_OUTPUT, Turn, Usage, UsageScope, failed, finished};
 
 fn with(options: &[(&str, &str)]) -> Turn {
-    let options = options
-        .iter()
-        .map(|(name, value)| ((*name).into(), (*value).into()))
-        .collect();
+    let options = options.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
     Turn { options, ..turn("x") }
 }
 
@@ -17,10 +14,7 @@ fn run(options: &[(&str, &str)], stdout: &str) -> Replay {
 }
 
 fn silent(answer: &str) -> Replay {
-    Replay {
-        events: Vec::new(),
-        outcome: finished(Some(answer.into())),
-    }
+    Replay { events: Vec::new(), outcome: finished(Some(answer.into())) }
 }
 
 fn text(text: &str) -> Event {
@@ -45,21 +39,9 @@ fn text_is_read_by_the_plain_text_rule_and_told_at_the_end() {
 #[test]
 fn whole_text_is_told_as_it_comes_but_for_line_feeds_around_it() {
     let told = run(WHOLE, "\nloading\n\nAnswer\n\n");
-    assert_eq!(
-        told,
-        Replay {
-            events: vec![text("loading\n\nAnswer")],
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(told, Replay { events: vec![text("loading\n\nAnswer")], outcome: finished(None) });
     let told = replay::<Generic>(&with(WHOLE), "a\n\nb\n", Grouping::Each(2), ExitStatus::Code(0));
-    assert_eq!(
-        told,
-        Replay {
-            events: vec![text("a"), text("\n\nb")],
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(told, Replay { events: vec![text("a"), text("\n\nb")], outcome: finished(None) });
 }
 
 #[test]
@@ -81,24 +63,15 @@ fn empty_output_gives_the_sentence_for_it_in_every_format() {
 #[test]
 fn one_json_value_has_its_answer_in_a_known_field() {
     let cases = [
-        (
-            r#"{"content": "Hello! How can I help you?"}"#,
-            "Hello! How can I help you?",
-        ),
+        (r#"{"content": "Hello! How can I help you?"}"#, "Hello! How can I help you?"),
         (r#"{"content":"1","text":"2"}"#, "1"),
         (r#"{"text":"2","response":"3","content":[{"text":"4"}]}"#, "2"),
         (r#"{"response":"3","message":"4"}"#, "3"),
         (r#"{"message":"4","output":"5"}"#, "4"),
         (r#"{"output":"5","result":"6"}"#, "5"),
         (r#"{"result":"6","content":[{"text":"7"}]}"#, "6"),
-        (
-            r#"{"content":[{"type":"text","text":"7a"},{"type":"text","text":"7b"}],"choices":[]}"#,
-            "7a7b",
-        ),
-        (
-            r#"{"choices":[{"message":{"role":"assistant","content":"8"}}],"message":{"content":"9"}}"#,
-            "8",
-        ),
+        (r#"{"content":[{"type":"text","text":"7a"},{"type":"text","text":"7b"}],"choices":[]}"#, "7a7b"),
+        (r#"{"choices":[{"message":{"role":"assistant","content":"8"}}],"message":{"content":"9"}}"#, "8"),
         (r#"{"message":{"content":"9","text":"10"}}"#, "9"),
         (r#"{"message":{"text":"10"}}"#, "10"),
         (r#"{"message":{"content":[{"type":"text","text":"11"}]}}"#, "11"),
@@ -125,10 +98,7 @@ fn what_is_no_json_is_read_as_text() {
     assert_eq!(run(JSON, "log\n\nHello"), silent("Hello"));
     assert_eq!(run(JSON, "{\"content\": \"cut"), silent("{\"content\": \"cut"));
     assert_eq!(run(STREAM, "log\n\nHello\nthere"), silent("Hello\nthere"));
-    assert_eq!(
-        run(STREAM, "{\"step\":1}\n{\"step\":2}\n"),
-        silent("{\"step\":1}\n{\"step\":2}")
-    );
+    assert_eq!(run(STREAM, "{\"step\":1}\n{\"step\":2}\n"), silent("{\"step\":1}\n{\"step\":2}"));
 }
 
 #[test]
@@ -137,22 +107,9 @@ fn content_events_are_put_together() {
 {"type":"content","content":"Hello! "}
 {"type":"content","content":"How can I help?"}
 {"type":"turn.completed","usage":{"input_tokens":10,"output_tokens":8}}"#;
-    let usage = Usage {
-        scope: UsageScope::Run,
-        input: 10,
-        cached_input: 0,
-        cache_write: 0,
-        output: 8,
-        reasoning: 0,
-    };
+    let usage = Usage { scope: UsageScope::Run, input: 10, cached_input: 0, cache_write: 0, output: 8, reasoning: 0 };
     let events = vec![text("Hello! "), text("How can I help?"), Event::Usage(usage)];
-    assert_eq!(
-        run(STREAM, stdout),
-        Replay {
-            events,
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(run(STREAM, stdout), Replay { events, outcome: finished(None) });
 }
 
 #[test]
@@ -163,13 +120,7 @@ fn completed_items_are_messages_and_reasoning_is_none() {
 {"type":"item.completed","item":{"agent_message":{"text":"And more."}}}
 {"type":"turn.completed"}"#;
     let events = vec![text("Here's my response."), Event::TextBreak, text("And more.")];
-    assert_eq!(
-        run(STREAM, stdout),
-        Replay {
-            events,
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(run(STREAM, stdout), Replay { events, outcome: finished(None) });
 }
 
 #[test]
@@ -177,30 +128,15 @@ fn lines_with_a_role_are_told_without_the_echo_of_the_user() {
     let stdout = r#"{"role":"user","content":"Hello"}
 {"role":"assistant","content":"Hi there! How can I help?"}"#;
     let events = vec![text("Hi there! How can I help?")];
-    assert_eq!(
-        run(STREAM, stdout),
-        Replay {
-            events,
-            outcome: finished(None)
-        }
-    );
+    assert_eq!(run(STREAM, stdout), Replay { events, outcome: finished(None) });
 }
 
 #[test]
 fn a_result_is_the_answer_only_if_no_text_came() {
     let result = r#"{"type":"result","result":"All of it"}"#;
     assert_eq!(run(STREAM, result), silent("All of it"));
-    let told = run(
-        STREAM,
-        &format!("{}\n{result}\n", r#"{"type":"content","content":"Bit by bit"}"#),
-    );
-    assert_eq!(
-        told,
-        Replay {
-            events: vec![text("Bit by bit")],
-            outcome: finished(None)
-        }
-    );
+    let told = run(STREAM, &format!("{}\n{result}\n", r#"{"type":"content","content":"Bit by bit"}"#));
+    assert_eq!(told, Replay { events: vec![text("Bit by bit")], outcome: finished(None) });
 }
 
 #[test]
@@ -209,10 +145,7 @@ fn any_cut_of_the_output_gives_the_same() {
         (LAST_BLOCK, "log\n\nÄ last\nblock 🚀\n\n"),
         (WHOLE, "\n\nÄ first\n\n\nblock 🚀\n\n"),
         (JSON, "log\n{\"content\":\"Ä 🚀\"}\n"),
-        (
-            STREAM,
-            "log\n{\"type\":\"content\",\"content\":\"Ä {} \"} }\n{\"role\":\"assistant\",\"content\":\"🚀\"}",
-        ),
+        (STREAM, "log\n{\"type\":\"content\",\"content\":\"Ä {} \"} }\n{\"role\":\"assistant\",\"content\":\"🚀\"}"),
         (STREAM, "log {}\n\n{\"a\":{}} {\"b\":1}\nlast"),
     ];
     for (options, stdout) in outputs {
@@ -231,10 +164,7 @@ fn any_cut_of_the_output_gives_the_same() {
 #[test]
 fn a_stream_that_tells_only_an_error_is_a_failure() {
     let stdout = r#"{"type":"error","message":"no credit"}"#;
-    assert_eq!(
-        run(STREAM, stdout).outcome,
-        failed(Category::Unknown, "CLI failed", "no credit")
-    );
+    assert_eq!(run(STREAM, stdout).outcome, failed(Category::Unknown, "CLI failed", "no credit"));
 }
 
 #[test]

@@ -12,17 +12,8 @@ fn each_permission_is_an_approval_mode_in_which_nothing_asks() {
         (Permission::FullAccess, "yolo"),
     ];
     for (permission, mode) in cases {
-        let args = [
-            "--output-format",
-            "stream-json",
-            "--include-partial-messages",
-            "--approval-mode",
-            mode,
-        ];
-        let turn = Turn {
-            permission,
-            ..turn("Say hello")
-        };
+        let args = ["--output-format", "stream-json", "--include-partial-messages", "--approval-mode", mode];
+        let turn = Turn { permission, ..turn("Say hello") };
         assert_eq!(Qwen::prepare(&turn), Ok(Plan::new("qwen", args)));
     }
 }
@@ -30,10 +21,7 @@ fn each_permission_is_an_approval_mode_in_which_nothing_asks() {
 #[test]
 fn deltas_are_asked_for_only_if_the_client_wants_them() {
     let args = ["--output-format", "stream-json", "--approval-mode", "auto-edit"];
-    let turn = Turn {
-        partial: false,
-        ..turn("x")
-    };
+    let turn = Turn { partial: false, ..turn("x") };
     assert_eq!(Qwen::prepare(&turn), Ok(Plan::new("qwen", args)));
 }
 
@@ -65,13 +53,7 @@ fn model_directories_and_session_are_options() {
 
 #[test]
 fn a_model_that_looks_like_an_option_is_refused() {
-    let turn = Turn {
-        model: Some("--yolo".into()),
-        ..turn("x")
-    };
+    let turn = Turn { model: Some("--yolo".into()), ..turn("x") };
     let message = "`--yolo` cannot be the value of --model: it is empty or begins with a dash";
-    assert_eq!(
-        Qwen::prepare(&turn),
-        Err(Failure::new(Category::Validation, message, ""))
-    );
+    assert_eq!(Qwen::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }

@@ -25,26 +25,13 @@ fn text(text: &str) -> Event {
 
 /// Two requests in each case: without a tool the second is Qwen Code's own, for its memory.
 fn end(answer: &str) -> [Event; 2] {
-    let usage = Usage {
-        scope: UsageScope::Run,
-        input: 2222,
-        cached_input: 444,
-        cache_write: 0,
-        output: 666,
-        reasoning: 0,
-    };
+    let usage =
+        Usage { scope: UsageScope::Run, input: 2222, cached_input: 444, cache_write: 0, output: 666, reasoning: 0 };
     [Event::Usage(usage), Event::Done(finished(Some(answer.into())))]
 }
 
 fn hello_in_deltas() -> [Event; 5] {
-    [
-        "The scripted model ",
-        "says hello. This ",
-        "is a plain ",
-        "answer in one ",
-        "short paragraph.",
-    ]
-    .map(text)
+    ["The scripted model ", "says hello. This ", "is a plain ", "answer in one ", "short paragraph."].map(text)
 }
 
 #[test]
@@ -53,42 +40,22 @@ fn a_plain_run_gives_its_deltas_once() -> io::Result<()> {
     events.extend(hello_in_deltas());
     events.extend(end(HELLO));
     let told = recorded("plain")?.replay::<Qwen>(&turn("Say hello"), Grouping::Whole);
-    assert_eq!(
-        told,
-        Replay {
-            events,
-            outcome: finished(Some(HELLO.into()))
-        }
-    );
+    assert_eq!(told, Replay { events, outcome: finished(Some(HELLO.into())) });
     Ok(())
 }
 
 #[test]
 fn without_deltas_the_whole_message_is_the_text() -> io::Result<()> {
-    let mut events = vec![
-        Event::Session("0a453de4-a3b3-4b22-926c-7f5afe8e83c6".into()),
-        text(HELLO),
-    ];
+    let mut events = vec![Event::Session("0a453de4-a3b3-4b22-926c-7f5afe8e83c6".into()), text(HELLO)];
     events.extend(end(HELLO));
-    assert_eq!(
-        recorded("plain-whole")?
-            .replay::<Qwen>(&turn("x"), Grouping::Whole)
-            .events,
-        events
-    );
+    assert_eq!(recorded("plain-whole")?.replay::<Qwen>(&turn("x"), Grouping::Whole).events, events);
     Ok(())
 }
 
 #[test]
 fn reasoning_is_told_once_and_apart_from_the_answer() -> io::Result<()> {
     let mut events = vec![Event::Session("951a5f62-87f3-420f-aed6-dc20ddda6ca4".into())];
-    let deltas = [
-        "First I consider ",
-        "the request. Then ",
-        "I decide that ",
-        "a short answer ",
-        "is enough.",
-    ];
+    let deltas = ["First I consider ", "the request. Then ", "I decide that ", "a short answer ", "is enough."];
     events.extend(deltas.map(|delta| Event::Reasoning(delta.into())));
     events.extend(hello_in_deltas());
     events.extend(end(HELLO));
@@ -100,16 +67,8 @@ fn reasoning_is_told_once_and_apart_from_the_answer() -> io::Result<()> {
 #[test]
 fn a_tool_is_a_call_and_a_result_with_and_without_deltas() -> io::Result<()> {
     let cases = [
-        (
-            "tool",
-            "e4245b05-1160-4339-9a88-fa8fe5c0db3a",
-            vec!["Done. The tool ", "returned 120 characters."],
-        ),
-        (
-            "tool-whole",
-            "9f7cb39e-652e-44f5-a32b-46a5fa355419",
-            vec!["Done. The tool returned 120 characters."],
-        ),
+        ("tool", "e4245b05-1160-4339-9a88-fa8fe5c0db3a", vec!["Done. The tool ", "returned 120 characters."]),
+        ("tool-whole", "9f7cb39e-652e-44f5-a32b-46a5fa355419", vec!["Done. The tool returned 120 characters."]),
     ];
     for (case, session, texts) in cases {
         let id = "call_scripted000002";
@@ -120,19 +79,11 @@ fn a_tool_is_a_call_and_a_result_with_and_without_deltas() -> io::Result<()> {
                 name: "run_shell_command".into(),
                 input: r#"{"command":"ls"}"#.into(),
             }),
-            Event::ToolResult(ToolResult {
-                id: id.into(),
-                output: "README.md\nsrc".into(),
-                is_error: false,
-            }),
+            Event::ToolResult(ToolResult { id: id.into(), output: "README.md\nsrc".into(), is_error: false }),
         ];
         events.extend(texts.into_iter().map(text));
         events.extend(end("Done. The tool returned 120 characters."));
-        assert_eq!(
-            recorded(case)?.replay::<Qwen>(&turn("x"), Grouping::Whole).events,
-            events,
-            "{case}"
-        );
+        assert_eq!(recorded(case)?.replay::<Qwen>(&turn("x"), Grouping::Whole).events, events, "{case}");
     }
     Ok(())
 }
@@ -152,11 +103,7 @@ fn any_grouping_of_lines_gives_the_same() -> io::Result<()> {
         let capture = recorded(case)?;
         let whole = capture.replay::<Qwen>(&turn("x"), Grouping::Whole);
         for grouping in GROUPINGS {
-            assert_eq!(
-                capture.replay::<Qwen>(&turn("x"), grouping),
-                whole,
-                "{case}, {grouping:?}"
-            );
+            assert_eq!(capture.replay::<Qwen>(&turn("x"), grouping), whole, "{case}, {grouping:?}");
         }
     }
     Ok(())
@@ -167,13 +114,7 @@ fn a_result_with_an_error_is_a_failure() {
     let stdout = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"message":"[API Error: 401]"}}"#;
     let failure = failed(Category::Unknown, "CLI failed", "[API Error: 401]");
     let events = vec![Event::Done(failure.clone())];
-    assert_eq!(
-        run(stdout, ExitStatus::Code(1)),
-        Replay {
-            events,
-            outcome: failure
-        }
-    );
+    assert_eq!(run(stdout, ExitStatus::Code(1)), Replay { events, outcome: failure });
 }
 
 #[test]
@@ -181,33 +122,17 @@ fn plain_text_without_an_event_is_read_by_the_plain_text_rule() {
     for grouping in GROUPINGS {
         let told = replay::<Qwen>(&turn("x"), "log\n\nHello\nthere\n", grouping, ExitStatus::Code(0));
         let outcome = finished(Some("Hello\nthere".into()));
-        assert_eq!(
-            told,
-            Replay {
-                events: Vec::new(),
-                outcome
-            },
-            "{grouping:?}"
-        );
+        assert_eq!(told, Replay { events: Vec::new(), outcome }, "{grouping:?}");
     }
 }
 
 #[test]
 fn a_run_without_a_result_is_a_failure() {
-    assert_eq!(
-        run("", ExitStatus::Code(0)).outcome,
-        failed(Category::Unknown, NO_OUTPUT, "")
-    );
-    assert_eq!(
-        run("", ExitStatus::Code(1)).outcome,
-        failed(Category::Unknown, "CLI failed", "")
-    );
+    assert_eq!(run("", ExitStatus::Code(0)).outcome, failed(Category::Unknown, NO_OUTPUT, ""));
+    assert_eq!(run("", ExitStatus::Code(1)).outcome, failed(Category::Unknown, "CLI failed", ""));
     let message = "Qwen Code ended before it had finished its turn";
     let init = r#"{"type":"system","subtype":"init"}"#;
-    assert_eq!(
-        run(init, ExitStatus::Code(0)).outcome,
-        failed(Category::Unknown, message, "")
-    );
+    assert_eq!(run(init, ExitStatus::Code(0)).outcome, failed(Category::Unknown, message, ""));
 }
 
 #[test]

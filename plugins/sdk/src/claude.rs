@@ -102,8 +102,7 @@ impl ClaudeStream {
         match text(event, &["delta", "type"]) {
             Some("text_delta") => {
                 self.text_came = true;
-                self.speech
-                    .say(text(event, &["delta", "text"]).unwrap_or_default(), events);
+                self.speech.say(text(event, &["delta", "text"]).unwrap_or_default(), events);
             }
             Some("thinking_delta") => {
                 self.reasoning_came = true;
@@ -118,9 +117,7 @@ impl ClaudeStream {
         let content = json::at(line, &["message", "content"]);
         // Claude tells an error of its provider as a message too.
         if json::at(line, &["error"]).is_some_and(|error| !error.is_null()) {
-            self.error = content
-                .and_then(content_text)
-                .unwrap_or_else(|| shown(line, &["error"]));
+            self.error = content.and_then(content_text).unwrap_or_else(|| shown(line, &["error"]));
             return;
         }
         self.begin_message(text(line, &["message", "id"]).unwrap_or_default());
@@ -179,14 +176,7 @@ impl ClaudeStream {
             InputTokens::Uncached => told.saturating_add(cached_input).saturating_add(cache_write),
         };
         let output = tokens("output_tokens");
-        Usage {
-            scope: UsageScope::Run,
-            input,
-            cached_input,
-            cache_write,
-            output,
-            reasoning: 0,
-        }
+        Usage { scope: UsageScope::Run, input, cached_input, cache_write, output, reasoning: 0 }
     }
 
     /// A whole message without deltas may bring a new id; its blocks may also come one by one under the same.
@@ -213,9 +203,5 @@ fn outcome(line: &Value) -> Outcome {
     }
     let errors: Vec<&str> = items(line, &["errors"]).iter().filter_map(Value::as_str).collect();
     let said = some_text(line, &["result"]).or_else(|| some_text(line, &["error", "message"]));
-    failed(
-        Category::Unknown,
-        "CLI failed",
-        said.map_or_else(|| errors.join("\n"), String::from),
-    )
+    failed(Category::Unknown, "CLI failed", said.map_or_else(|| errors.join("\n"), String::from))
 }

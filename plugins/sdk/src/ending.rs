@@ -20,15 +20,9 @@ fn killed(reason: KillReason, said: &str) -> Failure {
     let (category, message) = match reason {
         KillReason::Cancelled => (Category::Unknown, "The run was cancelled"),
         KillReason::Timeout => (Category::Timeout, "The CLI ran for longer than it may and was stopped"),
-        KillReason::Idle => (
-            Category::Timeout,
-            "The CLI said nothing for longer than it may and was stopped",
-        ),
+        KillReason::Idle => (Category::Timeout, "The CLI said nothing for longer than it may and was stopped"),
         KillReason::OutputLimit => (Category::Unknown, "The CLI printed more than it may and was stopped"),
-        KillReason::Shutdown => (
-            Category::Unknown,
-            "The run was stopped because AgentBay is shutting down",
-        ),
+        KillReason::Shutdown => (Category::Unknown, "The run was stopped because AgentBay is shutting down"),
     };
     Failure::new(category, message, said)
 }

@@ -42,11 +42,7 @@ pub struct JsonLines<P> {
 
 impl<P: Protocol> Transcript for JsonLines<P> {
     fn new(turn: &Turn) -> Self {
-        Self {
-            protocol: P::new(turn),
-            understood: false,
-            plain: LastBlock::default(),
-        }
+        Self { protocol: P::new(turn), understood: false, plain: LastBlock::default() }
     }
 
     fn output(&mut self, source: StreamName, text: &str) -> Vec<Event> {
@@ -75,11 +71,7 @@ impl<P: Protocol> Transcript for JsonLines<P> {
 impl<P: Protocol> JsonLines<P> {
     fn line(&mut self, line: &str, events: &mut Vec<Event>) {
         // Only objects are events. Parsing everything else would let a large array of plain text cost memory for nothing.
-        let object = line
-            .trim_start()
-            .starts_with('{')
-            .then(|| line.parse::<Value>().ok())
-            .flatten();
+        let object = line.trim_start().starts_with('{').then(|| line.parse::<Value>().ok()).flatten();
         match object {
             Some(event) if self.protocol.read(&event, events) => {
                 self.understood = true;

@@ -32,12 +32,7 @@ impl Default for LastBlock {
 impl LastBlock {
     /// Keeps so many bytes of a block at most.
     pub fn with_limit(limit: usize) -> Self {
-        Self {
-            block: String::new(),
-            line: String::new(),
-            parted: false,
-            limit,
-        }
+        Self { block: String::new(), line: String::new(), parted: false, limit }
     }
 
     /// Takes more of the text, cut anywhere.

@@ -35,13 +35,8 @@ pub enum Grouping {
 }
 
 /// Groupings for a test that none of them makes a difference.
-pub const GROUPINGS: [Grouping; 5] = [
-    Grouping::Each(1),
-    Grouping::Each(2),
-    Grouping::Each(3),
-    Grouping::Each(7),
-    Grouping::Whole,
-];
+pub const GROUPINGS: [Grouping; 5] =
+    [Grouping::Each(1), Grouping::Each(2), Grouping::Each(3), Grouping::Each(7), Grouping::Whole];
 
 /// A recorded run of a CLI: a folder with `stdout` and `meta.json`.
 #[derive(Clone, Debug)]
@@ -60,14 +55,8 @@ impl Capture {
     pub fn read(folder: impl AsRef<Path>) -> io::Result<Self> {
         let folder = folder.as_ref();
         let meta: Value = serde_json::from_slice(&fs::read(folder.join("meta.json"))?)?;
-        let number = |name: &str| {
-            meta.get(name)
-                .and_then(Value::as_i64)
-                .and_then(|number| i32::try_from(number).ok())
-        };
-        let exit = number("exit_code")
-            .map(ExitStatus::Code)
-            .or_else(|| number("signal").map(ExitStatus::Signal));
+        let number = |name: &str| meta.get(name).and_then(Value::as_i64).and_then(|number| i32::try_from(number).ok());
+        let exit = number("exit_code").map(ExitStatus::Code).or_else(|| number("signal").map(ExitStatus::Signal));
         Ok(Self {
             stdout: fs::read_to_string(folder.join("stdout"))?,
             exit: exit.ok_or_else(|| io::Error::other(format!("{}: no exit status", folder.display())))?,
@@ -97,13 +86,8 @@ pub fn replay<A: Agent>(turn: &Turn, stdout: &str, grouping: Grouping, exit: Exi
     for piece in pieces(stdout, A::describe().framing, grouping) {
         events.extend(transcript.output(StreamName::Stdout, &piece));
     }
-    let done = events.iter().find_map(|event| {
-        if let Event::Done(outcome) = event {
-            Some(outcome.clone())
-        } else {
-            None
-        }
-    });
+    let done =
+        events.iter().find_map(|event| if let Event::Done(outcome) = event { Some(outcome.clone()) } else { None });
     let outcome = done.unwrap_or_else(|| transcript.exit(exit));
     Replay { events, outcome }
 }
@@ -119,11 +103,7 @@ impl Replay {
                 answer.push_str("\n\n");
             }
         }
-        if answer.is_empty() {
-            self.outcome.answer.clone().unwrap_or_default()
-        } else {
-            answer
-        }
+        if answer.is_empty() { self.outcome.answer.clone().unwrap_or_default() } else { answer }
     }
 }
 
@@ -150,14 +130,7 @@ pub fn damaged(stdout: &str) -> Vec<String> {
         let half: String = line.chars().take(line.chars().count() / 2).collect();
         variants.push(before.join("\n"));
         variants.push([before, &[half.as_str()]].concat().join("\n"));
-        for other in [
-            "{}",
-            "null",
-            "[]",
-            "{\"type\":null}",
-            "{\"type\":{\"type\":[]}}",
-            "\u{2028}",
-        ] {
+        for other in ["{}", "null", "[]", "{\"type\":null}", "{\"type\":{\"type\":[]}}", "\u{2028}"] {
             variants.push([before, &[other], &lines[count + 1..]].concat().join("\n"));
         }
     }

@@ -6,11 +6,7 @@ use crate::{
 
 /// The agent finished its turn. `answer` counts only if no text was given as events.
 pub fn finished(answer: Option<String>) -> Outcome {
-    Outcome {
-        stop: Stop::EndTurn,
-        failure: None,
-        answer,
-    }
+    Outcome { stop: Stop::EndTurn, failure: None, answer }
 }
 
 /// The turn failed.
@@ -20,31 +16,19 @@ pub fn failed(category: Category, message: impl Into<String>, detail: impl Into<
 
 /// A remark for the log.
 pub fn notice(level: Level, message: impl Into<String>) -> Event {
-    Event::Notice(Notice {
-        level,
-        message: message.into(),
-    })
+    Event::Notice(Notice { level, message: message.into() })
 }
 
 impl Failure {
     /// A failure that says nothing about when to try again. An empty `detail` lets the host put standard error there.
     pub fn new(category: Category, message: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self {
-            category,
-            message: message.into(),
-            detail: detail.into(),
-            retry: None,
-        }
+        Self { category, message: message.into(), detail: detail.into(), retry: None }
     }
 }
 
 impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
-        Self {
-            stop: Stop::EndTurn,
-            failure: Some(failure),
-            answer: None,
-        }
+        Self { stop: Stop::EndTurn, failure: Some(failure), answer: None }
     }
 }
 
@@ -73,10 +57,7 @@ impl Description {
 impl Turn {
     /// The value of `[models.NAME.options]` in proxy.toml with this name.
     pub fn option(&self, name: &str) -> Option<&str> {
-        self.options
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.options.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 

@@ -27,13 +27,8 @@ fn blocks_of_one_message_that_come_one_by_one_are_not_parted() {
 {"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"One "}]}}
 {"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"message."}]}}
 {"type":"assistant","message":{"id":"m2","content":"Another."}}"#;
-    let expected = vec![
-        Event::Reasoning("Hm.".into()),
-        text("One "),
-        text("message."),
-        Event::TextBreak,
-        text("Another."),
-    ];
+    let expected =
+        vec![Event::Reasoning("Hm.".into()), text("One "), text("message."), Event::TextBreak, text("Another.")];
     assert_eq!(events(lines), expected);
 }
 
@@ -65,16 +60,8 @@ fn text_around_a_tool_call_is_two_messages() {
 {"type":"assistant","message":{"id":"m2","content":[{"type":"text","text":"Not there."}]}}"#;
     let expected = vec![
         text("Let me look."),
-        Event::ToolCall(ToolCall {
-            id: "t1".into(),
-            name: "Read".into(),
-            input: r#"{"path":"a"}"#.into(),
-        }),
-        Event::ToolResult(ToolResult {
-            id: "t1".into(),
-            output: "no file".into(),
-            is_error: true,
-        }),
+        Event::ToolCall(ToolCall { id: "t1".into(), name: "Read".into(), input: r#"{"path":"a"}"#.into() }),
+        Event::ToolResult(ToolResult { id: "t1".into(), output: "no file".into(), is_error: true }),
         Event::TextBreak,
         text("Not there."),
     ];
@@ -96,28 +83,15 @@ fn a_session_is_told_once() {
 {"type":"system","subtype":"status"}
 {"type":"system","subtype":"init","session_id":"s1"}
 {"type":"system","subtype":"init","session_id":"s2"}"#;
-    assert_eq!(
-        events(lines),
-        vec![Event::Session("s1".into()), Event::Session("s2".into())]
-    );
+    assert_eq!(events(lines), vec![Event::Session("s1".into()), Event::Session("s2".into())]);
 }
 
 #[test]
 fn input_is_everything_that_was_sent_whatever_the_cli_counts() {
     let line = r#"{"type":"result","is_error":false,"usage":{"input_tokens":10,"cache_read_input_tokens":4,"cache_creation_input_tokens":3,"output_tokens":7}}"#;
     for (kind, input) in [(InputTokens::All, 10), (InputTokens::Uncached, 17)] {
-        let usage = Usage {
-            scope: UsageScope::Run,
-            input,
-            cached_input: 4,
-            cache_write: 3,
-            output: 7,
-            reasoning: 0,
-        };
-        assert_eq!(
-            read(kind, line).0,
-            vec![Event::Usage(usage), Event::Done(finished(None))]
-        );
+        let usage = Usage { scope: UsageScope::Run, input, cached_input: 4, cache_write: 3, output: 7, reasoning: 0 };
+        assert_eq!(read(kind, line).0, vec![Event::Usage(usage), Event::Done(finished(None))]);
     }
 }
 
@@ -131,25 +105,13 @@ fn an_error_of_the_provider_is_not_the_assistants_word() {
 #[test]
 fn is_error_is_the_verdict_and_the_subtype_is_not() {
     let cases = [
-        (
-            r#"{"type":"result","subtype":"success","is_error":true,"result":"Please log in"}"#,
-            "Please log in",
-        ),
-        (
-            r#"{"type":"result","subtype":"error","is_error":true,"error":{"message":"401"}}"#,
-            "401",
-        ),
-        (
-            r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["a","b"]}"#,
-            "a\nb",
-        ),
+        (r#"{"type":"result","subtype":"success","is_error":true,"result":"Please log in"}"#, "Please log in"),
+        (r#"{"type":"result","subtype":"error","is_error":true,"error":{"message":"401"}}"#, "401"),
+        (r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["a","b"]}"#, "a\nb"),
         (r#"{"type":"result","is_error":true}"#, ""),
     ];
     for (line, said) in cases {
-        assert_eq!(
-            events(line),
-            vec![Event::Done(failed(Category::Unknown, "CLI failed", said))]
-        );
+        assert_eq!(events(line), vec![Event::Done(failed(Category::Unknown, "CLI failed", said))]);
     }
 }
 
@@ -164,9 +126,6 @@ fn fields_of_another_type_are_as_if_they_were_missing() {
     assert_eq!(events(lines), Vec::new());
     let mut stream = ClaudeStream::new(InputTokens::All);
     for unknown in ["{}", "7", r#"{"type":"later"}"#, r#"{"type":[]}"#] {
-        assert!(
-            !stream.read(&unknown.parse().unwrap_or_default(), &mut Vec::new()),
-            "{unknown}"
-        );
+        assert!(!stream.read(&unknown.parse().unwrap_or_default(), &mut Vec::new()), "{unknown}");
     }
 }

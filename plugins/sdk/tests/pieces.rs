@@ -61,9 +61,7 @@ fn an_object_is_taken_from_the_beginning_of_a_line() {
 
 #[test]
 fn a_value_that_could_be_taken_for_an_option_makes_no_plan() {
-    let plan = Plan::new("cli", ["run"])
-        .option("--model", "m 1")
-        .and_then(|plan| plan.value("the session", "s1"));
+    let plan = Plan::new("cli", ["run"]).option("--model", "m 1").and_then(|plan| plan.value("the session", "s1"));
     assert_eq!(plan, Ok(Plan::new("cli", ["run", "--model", "m 1", "s1"])));
     for value in ["", "-m", "--"] {
         let message = format!("`{value}` cannot be the value of --model: it is empty or begins with a dash");
@@ -74,9 +72,6 @@ fn a_value_that_could_be_taken_for_an_option_makes_no_plan() {
 
 #[test]
 fn an_option_of_the_turn_is_found_by_its_name() {
-    let turn = Turn {
-        options: vec![("a".into(), "1".into())],
-        ..turn("x")
-    };
+    let turn = Turn { options: vec![("a".into(), "1".into())], ..turn("x") };
     assert_eq!((turn.option("a"), turn.option("b")), (Some("1"), None));
 }

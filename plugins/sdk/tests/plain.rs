@@ -12,10 +12,7 @@ fn the_last_block_that_is_not_blank_is_the_answer() {
         ("one\ntwo\n", Some("one\ntwo")),
         ("log\n\nanswer", Some("answer")),
         ("log\n \t \nanswer\n\n \n", Some("answer")),
-        (
-            "log\n\n  indented\n    more  \nlast  \n",
-            Some("indented\n    more  \nlast"),
-        ),
+        ("log\n\n  indented\n    more  \nlast  \n", Some("indented\n    more  \nlast")),
     ];
     for (text, block) in cases {
         assert_eq!(last_block(text), block.map(String::from), "{text:?}");

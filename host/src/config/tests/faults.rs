@@ -40,10 +40,7 @@ plugin_file = []
 [sever]
 "#,
         ),
-        (
-            "models.json",
-            "{\n \"d\": { \"driver\": null,\n  \"repo\": \"/x\" },\n \"e\": 5\n}",
-        ),
+        ("models.json", "{\n \"d\": { \"driver\": null,\n  \"repo\": \"/x\" },\n \"e\": 5\n}"),
     ]);
     let expected = r#"proxy.toml:2: server.listen: "localhost" is no address with a port, such as "127.0.0.1:8787" or "[::1]:8787"
 proxy.toml:3: server.api_keys[0]: is empty: give it a value or leave the key out
@@ -93,10 +90,7 @@ fn a_name_too_long_or_empty_is_no_name_of_a_model() {
     assert_eq!(registry(&longest).models().len(), 1);
     let fault = format!("models.json:1: {longest}x: the name of a model must not be longer than 200 characters");
     assert_eq!(registry(&format!("{longest}x")).faults(), [fault]);
-    assert_eq!(
-        registry("").faults(),
-        ["models.json:1: \"\": the name of a model must not be empty"]
-    );
+    assert_eq!(registry("").faults(), ["models.json:1: \"\": the name of a model must not be empty"]);
 }
 
 const OPEN: &str = "can be reached from other machines, and without a key anyone there could run agents here: \
@@ -106,26 +100,16 @@ const OPEN: &str = "can be reached from other machines, and without a key anyone
 fn listening_to_other_machines_takes_a_key() {
     for keys in ["", "api_keys = []"] {
         let folder = Folder::with(&[("proxy.toml", &format!("[server]\nlisten = \"[::]:80\"\n{keys}"))]);
-        assert_eq!(
-            folder.faults(),
-            [format!("proxy.toml:2: server.listen: [::]:80 {OPEN}")]
-        );
+        assert_eq!(folder.faults(), [format!("proxy.toml:2: server.listen: [::]:80 {OPEN}")]);
     }
     for listen in ["127.0.0.2:1", "[::1]:1", "[::ffff:127.0.0.1]:1"] {
-        assert!(
-            Folder::with(&[("proxy.toml", &format!("server.listen = \"{listen}\""))])
-                .load()
-                .is_ok(),
-            "{listen}"
-        );
+        assert!(Folder::with(&[("proxy.toml", &format!("server.listen = \"{listen}\""))]).load().is_ok(), "{listen}");
     }
 }
 
 #[test]
 fn so_does_an_address_from_the_command_line() {
-    let overrides = Overrides {
-        listen: Some("192.168.0.1:80".parse().unwrap()),
-    };
+    let overrides = Overrides { listen: Some("192.168.0.1:80".parse().unwrap()) };
     let error = load(&Folder::with(&[]).source, &overrides).unwrap_err();
     let expected = format!("proxy.toml: server.listen: (from the command line) 192.168.0.1:80 {OPEN}");
     assert_eq!(printed(&error), [expected]);
@@ -136,20 +120,11 @@ fn so_does_an_address_from_the_command_line() {
 #[test]
 fn an_api_key_is_never_printed() {
     let faulty = r#"["sk-secret", "sk-secrét", " sk-secret"]"#;
-    for (listen, keys) in [
-        ("127.0.0.1:1", faulty),
-        ("127.0.0.1:1", "\"sk-secret\""),
-        ("0.0.0.0:1", "[\"sk-secret\"]"),
-    ] {
-        let folder = Folder::with(&[(
-            "proxy.toml",
-            &format!("[server]\nlisten = \"{listen}\"\napi_keys = {keys}"),
-        )]);
+    for (listen, keys) in [("127.0.0.1:1", faulty), ("127.0.0.1:1", "\"sk-secret\""), ("0.0.0.0:1", "[\"sk-secret\"]")]
+    {
+        let folder = Folder::with(&[("proxy.toml", &format!("[server]\nlisten = \"{listen}\"\napi_keys = {keys}"))]);
         let result = folder.load();
-        let text = format!(
-            "{result:?} {}",
-            result.as_ref().err().map(ToString::to_string).unwrap_or_default()
-        );
+        let text = format!("{result:?} {}", result.as_ref().err().map(ToString::to_string).unwrap_or_default());
         assert!(!text.contains("sk-secr"), "{text}");
     }
 }

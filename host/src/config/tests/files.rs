@@ -29,13 +29,8 @@ const REGISTRY: &str = r#"{
 fn without_a_file_there_is_a_model_for_every_driver_found() {
     let folder = Folder::with(&[]);
     let config = folder.load().unwrap();
-    let Models::Discovered { template } = config.models else {
-        panic!("no file configures models")
-    };
-    assert_eq!(
-        template.for_driver(&driver("echo")),
-        model("echo", "echo", folder.path())
-    );
+    let Models::Discovered { template } = config.models else { panic!("no file configures models") };
+    assert_eq!(template.for_driver(&driver("echo")), model("echo", "echo", folder.path()));
     assert_eq!(config.limits, Limits::default());
 }
 
@@ -53,33 +48,17 @@ fn the_registry_names_driver_repository_and_agent_file() {
 #[test]
 fn the_registry_stands_beside_the_settings_and_takes_their_defaults() {
     let mut folder = Folder::with(&[
-        (
-            "etc/my.toml",
-            "[defaults]\ntimeout = 7\n[models.a]\ndriver = \"echo\"\nrepo = \"x\"",
-        ),
-        (
-            "etc/models.json",
-            r#"{ "b": { "driver": "codex", "repoPath": "y", "agentFile": "", "worktree": true } }"#,
-        ),
+        ("etc/my.toml", "[defaults]\ntimeout = 7\n[models.a]\ndriver = \"echo\"\nrepo = \"x\""),
+        ("etc/models.json", r#"{ "b": { "driver": "codex", "repoPath": "y", "agentFile": "", "worktree": true } }"#),
         ("models.json", "not read"),
         ("proxy.toml", "not read"),
     ]);
     folder.source.config = Some("etc/my.toml".into());
     let etc = folder.path().join("etc");
     let timeout = std::time::Duration::from_secs(7);
-    let a = Model {
-        timeout,
-        ..model("a", "echo", etc.join("x"))
-    };
-    let worktree = Some(Worktree {
-        dir: "/tmp/agenticllm".into(),
-    });
-    let b = Model {
-        timeout,
-        agent_file: None,
-        worktree,
-        ..model("b", "codex", etc.join("y"))
-    };
+    let a = Model { timeout, ..model("a", "echo", etc.join("x")) };
+    let worktree = Some(Worktree { dir: "/tmp/agenticllm".into() });
+    let b = Model { timeout, agent_file: None, worktree, ..model("b", "codex", etc.join("y")) };
     assert_eq!(folder.models(), [a, b]);
     assert_eq!(folder.source.watched(), [etc.join("my.toml"), etc.join("models.json")]);
 }
@@ -95,10 +74,7 @@ fn files_that_may_yet_come_are_watched() {
 fn a_name_in_both_files_is_a_fault_that_names_both_places() {
     let folder = Folder::with(&[
         ("proxy.toml", "\n[models.\"a.b\"]\ndriver = \"echo\"\nrepo = \".\""),
-        (
-            "models.json",
-            "{\n\n\"a.b\": { \"driver\": \"echo\", \"repoPath\": \".\" } }",
-        ),
+        ("models.json", "{\n\n\"a.b\": { \"driver\": \"echo\", \"repoPath\": \".\" } }"),
     ]);
     let expected = "models.json:3: \"a.b\": a model of this name is also in proxy.toml:2: rename or remove one of them";
     assert_eq!(folder.faults(), [expected]);
@@ -108,18 +84,12 @@ fn a_name_in_both_files_is_a_fault_that_names_both_places() {
 fn a_file_that_was_asked_for_has_to_be_there() {
     let mut folder = Folder::with(&[]);
     folder.source.config = Some("no/such.toml".into());
-    assert_eq!(
-        folder.faults(),
-        ["no/such.toml: there is no such file; `--config` names it"]
-    );
+    assert_eq!(folder.faults(), ["no/such.toml: there is no such file; `--config` names it"]);
 }
 
 #[test]
 fn a_file_that_cannot_be_parsed_is_one_fault() {
-    let folder = Folder::with(&[
-        ("proxy.toml", "[server]\nlisten = 1 2\n"),
-        ("models.json", "{\n \"a\": {\n"),
-    ]);
+    let folder = Folder::with(&[("proxy.toml", "[server]\nlisten = 1 2\n"), ("models.json", "{\n \"a\": {\n")]);
     let faults = folder.faults();
     assert_eq!(faults.len(), 2);
     assert!(faults[0].starts_with("proxy.toml:2: "), "{faults:?}");
@@ -142,16 +112,9 @@ fn a_byte_order_mark_is_no_fault() {
 #[test]
 fn the_folders_of_plugins_follow_the_xdg_variables_that_are_absolute() {
     let mut folder = Folder::with(&[]);
-    let pairs = [
-        ("HOME", "/home/me"),
-        ("XDG_DATA_HOME", "/data"),
-        ("XDG_CACHE_HOME", "relative"),
-    ];
+    let pairs = [("HOME", "/home/me"), ("XDG_DATA_HOME", "/data"), ("XDG_CACHE_HOME", "relative")];
     folder.source.environment = Environment::from_pairs(pairs);
-    let expected = Plugins {
-        dir: "/data/agentbay/plugins".into(),
-        cache: "/home/me/.cache/agentbay".into(),
-    };
+    let expected = Plugins { dir: "/data/agentbay/plugins".into(), cache: "/home/me/.cache/agentbay".into() };
     assert_eq!(folder.load().unwrap().plugins, expected);
 }
 
@@ -166,11 +129,5 @@ fn without_a_home_the_folders_have_to_be_set() {
 
     let mut folder = Folder::with(&[("proxy.toml", "plugins = { dir = \"/a\", cache = \"/b\" }")]);
     folder.source.environment = Environment::default();
-    assert_eq!(
-        folder.load().unwrap().plugins,
-        Plugins {
-            dir: "/a".into(),
-            cache: "/b".into()
-        }
-    );
+    assert_eq!(folder.load().unwrap().plugins, Plugins { dir: "/a".into(), cache: "/b".into() });
 }

@@ -28,11 +28,7 @@ impl Folder {
             fs::write(path, text).unwrap();
         }
         let environment = Environment::from_pairs([("HOME", "/home/me")]);
-        let source = Source {
-            config: None,
-            cwd: dir.path().to_owned(),
-            environment,
-        };
+        let source = Source { config: None, cwd: dir.path().to_owned(), environment };
         Self { dir, source }
     }
 

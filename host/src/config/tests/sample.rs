@@ -9,11 +9,7 @@ const SAMPLE: &str = include_str!("../../../../proxy.toml");
 
 /// The sample with every setting that it shows in a comment: a line of prose has a space after its `#`.
 fn with_all_settings() -> String {
-    let lines = SAMPLE.lines().map(|line| {
-        line.strip_prefix('#')
-            .filter(|rest| !rest.starts_with(' '))
-            .unwrap_or(line)
-    });
+    let lines = SAMPLE.lines().map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
@@ -29,22 +25,11 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
     let folder = Folder::with(&[("proxy.toml", &with_all_settings())]);
     let config = folder.load().unwrap();
     assert_eq!(config.limits, Limits::default());
-    let (dir, cache) = (
-        "/home/me/.local/share/agentbay/plugins".into(),
-        "/home/me/.cache/agentbay".into(),
-    );
+    let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
     assert_eq!(config.plugins, Plugins { dir, cache });
-    let Models::Configured(models) = config.models else {
-        panic!("models are configured")
-    };
-    assert_eq!(
-        models.keys().collect::<Vec<_>>(),
-        ["codex", "echo", "gemini/review", "other", "qwen"]
-    );
-    let echo = crate::domain::Model {
-        env: models["echo"].env.clone(),
-        ..model("echo", "echo", folder.path())
-    };
+    let Models::Configured(models) = config.models else { panic!("models are configured") };
+    assert_eq!(models.keys().collect::<Vec<_>>(), ["codex", "echo", "gemini/review", "other", "qwen"]);
+    let echo = crate::domain::Model { env: models["echo"].env.clone(), ..model("echo", "echo", folder.path()) };
     assert_eq!(models["echo"], echo);
 }
 

@@ -7,26 +7,14 @@ use super::{Folder, model};
 use crate::domain::{Access, EnvSetting, HttpLimits, Model, Permission, PluginLimits, RunLimits, Worktree};
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
-    settings
-        .iter()
-        .map(|(name, setting)| ((*name).to_owned(), setting.clone()))
-        .collect()
+    settings.iter().map(|(name, setting)| ((*name).to_owned(), setting.clone())).collect()
 }
 
 #[test]
 fn an_empty_file_gives_the_defaults() {
     let config = Folder::with(&[("proxy.toml", "")]).load().unwrap();
-    assert_eq!(
-        config.server,
-        Server {
-            listen: "127.0.0.1:8787".parse().unwrap(),
-            access: Access::default()
-        }
-    );
-    let (dir, cache) = (
-        "/home/me/.local/share/agentbay/plugins".into(),
-        "/home/me/.cache/agentbay".into(),
-    );
+    assert_eq!(config.server, Server { listen: "127.0.0.1:8787".parse().unwrap(), access: Access::default() });
+    let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
     assert_eq!(config.plugins, Plugins { dir, cache });
     assert_eq!(config.limits, Limits::default());
     assert_eq!(Folder::with(&[("proxy.toml", "")]).models(), []);
@@ -43,20 +31,8 @@ fn the_server_and_its_folders_are_where_they_are_set_to_be() {
     )]);
     let config = folder.load().unwrap();
     let access = Access::new(["one", "two"], ["box.local:80", "[::1]"]);
-    assert_eq!(
-        config.server,
-        Server {
-            listen: "0.0.0.0:80".parse().unwrap(),
-            access
-        }
-    );
-    assert_eq!(
-        config.plugins,
-        Plugins {
-            dir: folder.path().join("plugins"),
-            cache: "/home/me/cache".into()
-        }
-    );
+    assert_eq!(config.server, Server { listen: "0.0.0.0:80".parse().unwrap(), access });
+    assert_eq!(config.plugins, Plugins { dir: folder.path().join("plugins"), cache: "/home/me/cache".into() });
 }
 
 #[test]
@@ -64,13 +40,7 @@ fn the_command_line_goes_before_the_file() {
     let folder = Folder::with(&[("proxy.toml", "server.listen = \"0.0.0.0:80\"")]);
     let listen = "[::1]:0".parse().unwrap();
     let config = load(&folder.source, &Overrides { listen: Some(listen) }).unwrap();
-    assert_eq!(
-        config.server,
-        Server {
-            listen,
-            access: Access::default()
-        }
-    );
+    assert_eq!(config.server, Server { listen, access: Access::default() });
 }
 
 #[test]
@@ -93,11 +63,7 @@ fn every_limit_has_its_key() {
         "#,
     )]);
     let expected = Limits {
-        http: HttpLimits {
-            body: 1,
-            headers_after: Duration::ZERO,
-            keep_alive: Duration::from_secs(3),
-        },
+        http: HttpLimits { body: 1, headers_after: Duration::ZERO, keep_alive: Duration::from_secs(3) },
         plugin: PluginLimits {
             file: 4096,
             memory: 5000,
@@ -105,11 +71,7 @@ fn every_limit_has_its_key() {
             run_cpu: Duration::from_secs(67),
             result: 8 * 1024 * 1024,
         },
-        run: RunLimits {
-            line: 9,
-            stderr: 0,
-            grace: Duration::ZERO,
-        },
+        run: RunLimits { line: 9, stderr: 0, grace: Duration::ZERO },
     };
     assert_eq!(folder.load().unwrap().limits, expected);
 }
@@ -143,9 +105,7 @@ fn every_key_of_a_model_is_read() {
     ];
     let expected = Model {
         agent_file: Some("docs/AGENT.md".into()),
-        worktree: Some(Worktree {
-            dir: folder.path().join("trees"),
-        }),
+        worktree: Some(Worktree { dir: folder.path().join("trees") }),
         model: Some("gpt-5".to_owned()),
         program: Some(folder.path().join("bin/agent")),
         permission: Permission::ReadOnly,
@@ -191,9 +151,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
     )]);
     let all = Model {
         agent_file: None,
-        worktree: Some(Worktree {
-            dir: "/home/me/trees".into(),
-        }),
+        worktree: Some(Worktree { dir: "/home/me/trees".into() }),
         permission: Permission::FullAccess,
         timeout: Duration::from_secs(60),
         env: env(&[("A", EnvSetting::Set("1".to_owned())), ("B", EnvSetting::Pass)]),
@@ -207,11 +165,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         ]),
         ..model("none", "gemini", "/other")
     };
-    let tree = Model {
-        name: "tree".to_owned(),
-        driver: super::driver("qwen"),
-        ..all.clone()
-    };
+    let tree = Model { name: "tree".to_owned(), driver: super::driver("qwen"), ..all.clone() };
     assert_eq!(folder.models(), [all, none, tree]);
 }
 
@@ -219,9 +173,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
 fn worktrees_have_a_folder_by_default_and_a_bare_program_stays_bare() {
     let text = "[models.x]\ndriver = \"codex\"\nrepo = \"~\"\nworktree = true\nprogram = \"codex-beta\"\n";
     let expected = Model {
-        worktree: Some(Worktree {
-            dir: "/tmp/agenticllm".into(),
-        }),
+        worktree: Some(Worktree { dir: "/tmp/agenticllm".into() }),
         program: Some("codex-beta".into()),
         ..model("x", "codex", "/home/me")
     };

@@ -75,13 +75,13 @@ mod tests {
         decode(serde_json::from_value(body).unwrap()).map_err(|error| error.to_json())
     }
 
-    fn messages(body: serde_json::Value) -> Vec<Message> {
-        decoded(json!({"model": "m", "messages": body})).unwrap().request.conversation.messages().to_vec()
+    fn messages(messages: &serde_json::Value) -> Vec<Message> {
+        decoded(json!({"model": "m", "messages": messages})).unwrap().request.conversation.messages().to_vec()
     }
 
     #[test]
     fn every_role_and_both_forms_of_content_are_read() {
-        let read = messages(json!([
+        let read = messages(&json!([
             {"role": "system", "content": "s"},
             {"role": "developer", "content": [{"type": "text", "text": "d"}]},
             {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
