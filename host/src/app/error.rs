@@ -10,14 +10,19 @@ use crate::plugin::{EngineError, LoadError};
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// The configuration has faults.
-    #[error("{0}")]
+    #[error(transparent)]
     Config(#[from] ConfigError),
     /// WebAssembly cannot be used.
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A plugin of the program cannot be loaded.
-    #[error("a plugin of the program {0}")]
-    Plugin(#[from] LoadError),
+    #[error("cannot load the plugin `{id}` of the program")]
+    Plugin {
+        /// Its id.
+        id: &'static str,
+        /// Why not.
+        source: LoadError,
+    },
     /// The address cannot be listened on.
     #[error("cannot listen on {address}: {error}: choose another with --listen or `server.listen`")]
     Listen {
@@ -27,9 +32,9 @@ pub enum AppError {
         error: io::Error,
     },
     /// Files cannot be watched.
-    #[error("cannot watch for changes: {0}")]
+    #[error("cannot watch for changes")]
     Watch(#[from] notify::Error),
     /// The server came to an end by itself, or standard output is closed.
-    #[error("the server failed: {0}")]
+    #[error("the server failed")]
     Server(#[from] io::Error),
 }

@@ -36,7 +36,8 @@ pub(super) async fn load_with(source: &Source, overrides: &Overrides) -> Result<
     let config = config::load(source, overrides)?;
     let host = host_variables(source);
     let engine = Engine::new(&config.plugins.cache)?;
-    let mut catalogue = Catalogue::new(engine, &config.limits.plugin).await?;
+    let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
+    let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
     let set = catalogue.rescan(&config.plugins.dir, &config.limits.plugin).await;
     let snapshot = snapshot(1, &config, &catalogue, set, &host);
     Ok(Loaded { config, catalogue, snapshot, host })

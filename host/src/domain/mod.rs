@@ -11,6 +11,7 @@ mod limits;
 mod model;
 mod outcome;
 mod plan;
+mod session;
 mod turn;
 mod usage;
 
@@ -23,5 +24,6 @@ pub use limits::{HttpLimits, Limits, PluginLimits, RunLimits};
 pub use model::{EnvSetting, Model, Worktree};
 pub use outcome::{ExitStatus, KillReason, Outcome, Stop};
 pub use plan::{Plan, PlanError, PlanFile};
+pub use session::{NoSessionId, SessionId};
 pub use turn::{Permission, RunId, StreamName, Turn};
 pub use usage::{Usage, UsageReport, UsageScope, UsageTally};

@@ -31,6 +31,9 @@ struct ErrorBody {
     code: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     detail: String,
+    /// What there was of an answer when the run failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -62,7 +65,8 @@ impl ApiError {
         param: Option<&'static str>,
         message: impl Into<String>,
     ) -> Self {
-        let error = ErrorBody { message: message.into(), kind: INVALID, param, code, detail: String::new() };
+        let error =
+            ErrorBody { message: message.into(), kind: INVALID, param, code, detail: String::new(), partial: None };
         Self { status, error, retry_after: None, never_again: true }
     }
 
@@ -100,6 +104,12 @@ impl ApiError {
         Self::refused(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", None, message)
     }
 
+    /// Adds what there was of an answer.
+    pub(super) fn with_partial(mut self, partial: Option<String>) -> Self {
+        self.error.partial = partial.filter(|text| !text.is_empty());
+        self
+    }
+
     /// The body of the error, for a stream that has begun.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(&Envelope { error: &self.error }).unwrap_or_default()
@@ -110,7 +120,8 @@ impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
         let (status, kind, repeatable) = answer(failure.category);
         let code = failure.category.name();
-        let error = ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail };
+        let error =
+            ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail, partial: None };
         Self { status, error, retry_after: failure.retry.as_ref().and_then(wait), never_again: !repeatable }
     }
 }

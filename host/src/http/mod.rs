@@ -10,6 +10,7 @@ mod guard;
 mod health;
 mod models;
 mod request_id;
+mod session;
 mod sse;
 
 use std::net::SocketAddr;

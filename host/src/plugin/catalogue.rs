@@ -58,11 +58,12 @@ impl Catalogue {
     /// Loads the plugins of the program.
     ///
     /// # Errors
-    /// One of them cannot be loaded: the program was built wrongly, or the limits are too tight even for it.
-    pub async fn new(engine: Engine, limits: &PluginLimits) -> Result<Self, LoadError> {
+    /// The one of this id cannot be loaded: the program was built wrongly, or the limits are too tight even for it.
+    pub async fn new(engine: Engine, limits: &PluginLimits) -> Result<Self, (&'static str, LoadError)> {
         let mut embedded = Vec::new();
-        for (_, bytes) in embedded::COMPONENTS {
-            embedded.push(Arc::new(LoadedPlugin::load(&engine, bytes.to_vec(), Origin::Embedded, limits).await?));
+        for (id, bytes) in embedded::COMPONENTS {
+            let plugin = LoadedPlugin::load(&engine, bytes.to_vec(), Origin::Embedded, limits).await;
+            embedded.push(Arc::new(plugin.map_err(|error| (id, error))?));
         }
         Ok(Self { engine, embedded, folder: BTreeMap::new(), chosen: BTreeMap::new() })
     }

@@ -34,7 +34,7 @@ pub enum EngineError {
     Ticker(io::Error),
     /// The engine does not take its settings on this machine.
     #[error("WebAssembly does not work on this machine: {0:#}")]
-    Settings(#[from] wasmtime::Error),
+    Settings(wasmtime::Error),
 }
 
 impl Engine {
@@ -53,9 +53,9 @@ impl Engine {
         // Plugins are plain calls; without this they cost two to four times as much.
         config.concurrency_support(false);
         config.epoch_interruption(true);
-        config.cache(Some(Cache::new(cache)?));
+        config.cache(Some(Cache::new(cache).map_err(EngineError::Settings)?));
 
-        let engine = wasmtime::Engine::new(&config)?;
+        let engine = wasmtime::Engine::new(&config).map_err(EngineError::Settings)?;
         start_ticker(&engine)?;
         Ok(Self(engine))
     }

@@ -9,7 +9,7 @@ use crate::domain::{DescriptionError, PlanError};
 pub enum LoadError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
-    Read(#[from] io::Error),
+    Read(io::Error),
     /// The file is larger than `limits.plugin_file`.
     #[error("is larger than {limit} bytes: raise `limits.plugin_file` in proxy.toml if it is meant to be")]
     TooLarge {

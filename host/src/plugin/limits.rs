@@ -4,15 +4,40 @@
 
 use std::time::Duration;
 
-use wasmtime::{Store, StoreContextMut, StoreLimits, StoreLimitsBuilder, UpdateDeadline};
+use wasmtime::{ResourceLimiter, Store, StoreContextMut, UpdateDeadline};
 
 use super::engine::{Engine, TICK};
 use crate::domain::PluginLimits;
 
 /// What a store carries beside the plugin's own memory.
 pub(super) struct State {
-    memory: StoreLimits,
+    memory: Memory,
     meter: Meter,
+}
+
+/// How large memories and tables may grow.
+struct Memory {
+    limit: usize,
+}
+
+/// A plugin wanted to grow beyond its limit.
+#[derive(Debug, thiserror::Error)]
+enum TooLarge {
+    #[error("it needs {0} bytes of memory, more than `limits.plugin_memory` allows")]
+    Memory(usize),
+    #[error("it needs a table of {0} elements, which `limits.plugin_memory` has no room for")]
+    Table(usize),
+}
+
+impl ResourceLimiter for Memory {
+    fn memory_growing(&mut self, _now: usize, wanted: usize, _most: Option<usize>) -> wasmtime::Result<bool> {
+        if wanted > self.limit { Err(TooLarge::Memory(wanted).into()) } else { Ok(true) }
+    }
+
+    fn table_growing(&mut self, _now: usize, wanted: usize, _most: Option<usize>) -> wasmtime::Result<bool> {
+        let bytes = wanted.saturating_mul(size_of::<usize>());
+        if bytes > self.limit { Err(TooLarge::Table(wanted).into()) } else { Ok(true) }
+    }
 }
 
 /// Ticks used, against those allowed.
@@ -48,10 +73,7 @@ impl Meter {
 
 /// The one place where stores are made: none is without limits.
 pub(super) fn store(engine: &Engine, limits: &PluginLimits) -> Store<State> {
-    let memory = StoreLimitsBuilder::new()
-        .memory_size(usize::try_from(limits.memory).unwrap_or(usize::MAX))
-        .trap_on_grow_failure(true)
-        .build();
+    let memory = Memory { limit: usize::try_from(limits.memory).unwrap_or(usize::MAX) };
     let meter = Meter { call: 0, run: 0, call_limit: ticks(limits.call_cpu), run_limit: ticks(limits.run_cpu) };
     let mut store = Store::new(engine.wasm(), State { memory, meter });
     store.limiter(|state| &mut state.memory);

@@ -29,7 +29,8 @@ pub(super) fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 /// It cannot be read, or is too large.
 pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
     let mut bytes = Vec::new();
-    fs::File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let read = fs::File::open(path).and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes));
+    read.map_err(LoadError::Read)?;
     if bytes.len() as u64 > limit { Err(LoadError::TooLarge { limit }) } else { Ok(bytes) }
 }
 

@@ -59,6 +59,8 @@ pub struct Child {
     /// Standard input is to be closed once all is written.
     closing: bool,
     exited: Option<Exit>,
+    /// The group has been killed: its number may be another's by now.
+    killed: bool,
     grace: Duration,
 }
 
@@ -93,7 +95,8 @@ impl Child {
         let mut group = wrap.spawn().map_err(|error| SpawnError::Refused { program, error })?;
         let (stdin, stdout, stderr) = (group.stdin().take(), group.stdout().take(), group.stderr().take());
         let grace = command.grace;
-        Ok(Self { group, stdin, stdout, stderr, to_write: VecDeque::new(), closing: false, exited: None, grace })
+        let to_write = VecDeque::new();
+        Ok(Self { group, stdin, stdout, stderr, to_write, closing: false, exited: None, killed: false, grace })
     }
 
     /// Puts text into the queue for standard input. It is written while signs are waited for.
@@ -172,6 +175,7 @@ impl Child {
     async fn kill_group(&mut self) {
         // An error means that nothing is left.
         let _nothing_left = self.group.start_kill();
+        self.killed = true;
         if let Err(error) = self.group.wait().await {
             tracing::warn!(%error, "cannot wait for a process that was killed");
         }
@@ -206,7 +210,9 @@ impl Child {
 impl Drop for Child {
     /// For a run that is dropped rather than ended, as when the runtime goes down.
     fn drop(&mut self) {
-        let _nothing_left = self.group.start_kill();
+        if !self.killed {
+            let _nothing_left = self.group.start_kill();
+        }
     }
 }
 

@@ -22,6 +22,9 @@ pub(super) enum RunError {
     /// The model's driver is not among the plugins.
     #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
     MissingPlugin { model: String, driver: PluginId, loaded: String },
+    /// A session is to be resumed, and the CLI cannot.
+    #[error("the driver `{driver}` cannot resume a session: leave the header `x-agent-session` out")]
+    NoResume { driver: PluginId },
     /// The plugin refused the turn.
     #[error("{}", .0.message)]
     Refused(Failure),
@@ -82,6 +85,7 @@ impl RunError {
                 );
                 Failure::new(Category::Configuration, message, detail)
             }
+            Self::NoResume { .. } => Failure::new(Category::Validation, message, ""),
             Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),
             Self::Policy(_) => Failure::new(Category::Configuration, message, ""),
             Self::Workspace(WorkspaceError::RepositoryMissing(_)) => Failure::new(Category::NotFound, message, ""),

@@ -47,7 +47,7 @@ async fn carry_out_in_span(job: Job, steps: mpsc::Sender<Step>) {
         Err(error) => {
             tracing::warn!(%error, "run not started");
             let outcome = Outcome::from(error.into_failure());
-            tell(&steps, Ended { outcome, usage: Usage::default() }).await;
+            tell(&steps, Ended { outcome, usage: Usage::default(), usage_estimated: true }).await;
             return;
         }
     };
@@ -63,9 +63,10 @@ async fn carry_out_in_span(job: Job, steps: mpsc::Sender<Step>) {
         stopping: &job.stopping,
     };
     let Finish { outcome, tally, answer_chars, killed } = pump::listen(listening, transcript, &mut child).await;
-    let usage = tally.told().unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
+    let told = tally.told();
+    let usage = told.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
     tracing::info!(failed = matches!(outcome, Outcome::Failed { .. }), ?killed, "run ended");
-    tell(&steps, Ended { outcome, usage }).await;
+    tell(&steps, Ended { outcome, usage, usage_estimated: told.is_none() }).await;
     match killed {
         Some(_) => child.stop().await,
         None => child.settle().await,
@@ -82,6 +83,9 @@ async fn start(job: &Job) -> Result<Started, RunError> {
     let model = &job.route.model;
     let plugin = job.plugin().ok_or_else(|| job.missing_plugin())?;
     let description = plugin.description();
+    if job.request.session.is_some() && !description.features.resume {
+        return Err(RunError::NoResume { driver: model.driver.clone() });
+    }
     let site = Site::new(model, job.id);
     let run_dir = RunDir::new(&job.means.runs_dir, job.id);
     let turn = turn(job, plugin, &site, &run_dir).await?;
@@ -114,7 +118,7 @@ async fn turn(job: &Job, plugin: &LoadedPlugin, site: &Site, run_dir: &RunDir) -
     };
     let around = Around {
         agent_file: agent_file.as_deref(),
-        resumed: false,
+        resumed: request.session.is_some(),
         system_apart: plugin.description().features.system_prompt,
     };
     let prompt = prompt::build(&request.conversation, around);
@@ -125,7 +129,7 @@ async fn turn(job: &Job, plugin: &LoadedPlugin, site: &Site, run_dir: &RunDir) -
         permission: model.permission,
         workdir: site.workdir().display().to_string(),
         extra_dirs: Vec::new(),
-        session: None,
+        session: request.session.as_ref().map(ToString::to_string),
         output_schema: None,
         partial: request.partial,
         run_dir: run_dir.path().display().to_string(),

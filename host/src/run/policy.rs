@@ -87,3 +87,103 @@ fn program(
         None => Err(PolicyError::NotGranted { driver, program: planned.to_owned(), model: model.name.clone() }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::domain::{EnvSetting, Features, Framing, Permission, PluginId, Probe};
+
+    fn id(name: &str) -> PluginId {
+        name.to_owned().try_into().unwrap()
+    }
+
+    fn description(programs: &[&str]) -> Description {
+        Description {
+            id: id("codex"),
+            name: String::new(),
+            version: String::new(),
+            programs: programs.iter().map(|&program| program.to_owned()).collect(),
+            framing: Framing::Lines,
+            features: Features::default(),
+            models: vec![],
+            probe: Probe::default(),
+            home: None,
+        }
+    }
+
+    fn model(program: Option<&str>) -> Model {
+        Model {
+            name: "m".to_owned(),
+            driver: id("codex"),
+            repo: "/repo".into(),
+            agent_file: None,
+            worktree: None,
+            model: None,
+            program: program.map(PathBuf::from),
+            permission: Permission::default(),
+            timeout: Duration::from_secs(1),
+            env: vec![("TOKEN".to_owned(), EnvSetting::Set("t".to_owned()))],
+            options: vec![],
+        }
+    }
+
+    /// What the plan of a driver that is granted `codex` comes to.
+    fn judged(programs: &[&str], planned: &str, program: Option<&str>) -> Result<PathBuf, PolicyError> {
+        let grants = [(id("codex"), vec!["codex".to_owned()])].into_iter().collect();
+        let snapshot = Snapshot { grants, ..Snapshot::default() };
+        self::program(&snapshot, &model(program), &description(programs), planned)
+    }
+
+    #[test]
+    fn a_program_is_started_if_it_is_declared_and_granted() {
+        assert_eq!(judged(&["codex"], "codex", None), Ok("codex".into()));
+        assert_eq!(judged(&["codex"], "codex", Some("/opt/codex")), Ok("/opt/codex".into()));
+        assert_eq!(judged(&[], "", Some("mycli")), Ok("mycli".into()));
+    }
+
+    #[test]
+    fn a_program_that_is_not_declared_is_not_started_whatever_the_model_names() {
+        for (programs, planned) in [(&["codex"][..], "sh"), (&["codex"], ""), (&[], "sh")] {
+            let undeclared = PolicyError::Undeclared { driver: id("codex"), program: planned.to_owned() };
+            assert_eq!(judged(programs, planned, None), Err(undeclared.clone()));
+            assert_eq!(judged(programs, planned, Some("/bin/sh")), Err(undeclared));
+        }
+    }
+
+    #[test]
+    fn a_program_that_nobody_granted_is_not_started() {
+        let (driver, model) = (id("codex"), "m".to_owned());
+        let program = "sh".to_owned();
+        let refused = PolicyError::NotGranted { driver: driver.clone(), program, model: model.clone() };
+        assert_eq!(judged(&["sh"], "sh", None), Err(refused));
+        assert_eq!(judged(&[], "", None), Err(PolicyError::NoProgram { driver, model }));
+    }
+
+    fn command_of(env: &[(&str, Option<&str>)]) -> Result<Command, Refusal> {
+        let route = Route { snapshot: Arc::new(Snapshot::default()), model: Arc::new(model(Some("/bin/sh"))) };
+        let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
+        let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();
+        command(&route, &description(&["codex"]), &plan, &HostVariables::default(), "/repo".into())
+    }
+
+    #[test]
+    fn a_plugin_may_take_variables_away_but_set_none_that_load_code() {
+        for name in ["LD_PRELOAD", "PATH", "GIT_DIR", "NODE_OPTIONS"] {
+            assert!(command_of(&[(name, None)]).is_ok());
+            let Err(Refusal::Policy(refused)) = command_of(&[(name, Some("x"))]) else { panic!("{name} was set") };
+            assert_eq!(refused, PolicyError::Variable { driver: id("codex"), name: name.to_owned() });
+        }
+    }
+
+    #[test]
+    fn a_command_has_the_plans_arguments_and_the_configured_variables() {
+        let command = command_of(&[("X", Some("1"))]).unwrap();
+        assert_eq!(command.args, ["-x"]);
+        assert_eq!(command.workdir, PathBuf::from("/repo"));
+        let variable = |name| command.variables.get(name).and_then(|value| value.to_str());
+        assert_eq!([variable("X"), variable("TOKEN"), variable("TERM")], [Some("1"), Some("t"), Some("dumb")]);
+    }
+}

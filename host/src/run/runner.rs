@@ -8,7 +8,7 @@ use tracing::Instrument;
 use super::error::UnknownModel;
 use super::pipeline::{self, Job};
 use super::route::route;
-use crate::domain::{Conversation, Event, Outcome, RunId, Usage};
+use crate::domain::{Conversation, Event, Outcome, RunId, SessionId, Usage};
 use crate::plugin::Snapshots;
 use crate::process::HostVariables;
 use crate::task::Tasks;
@@ -43,6 +43,8 @@ pub struct Request {
     pub conversation: Conversation,
     /// The client wants deltas as they come.
     pub partial: bool,
+    /// The CLI's session to resume.
+    pub session: Option<SessionId>,
 }
 
 /// A run that goes on as long as this is held. Dropping it ends the CLI and all it started.
@@ -68,6 +70,8 @@ pub struct Ended {
     pub outcome: Outcome,
     /// Tokens used.
     pub usage: Usage,
+    /// The CLI told nothing of its use of tokens, so they are a guess.
+    pub usage_estimated: bool,
 }
 
 impl Runner {

@@ -1,7 +1,7 @@
 //! From the wire to a request: which model, what was said, and how the answer is wanted.
 
 use super::wire::{ChatRequest, Content, Part, StreamOptions, WireMessage, WireToolCall};
-use crate::domain::{Message, Role};
+use crate::domain::{Message, Role, SessionId};
 use crate::http::error::ApiError;
 use crate::run::Request;
 
@@ -13,7 +13,7 @@ pub(super) struct Decoded {
 }
 
 /// Reads a request.
-pub(super) fn decode(wire: ChatRequest) -> Result<Decoded, ApiError> {
+pub(super) fn decode(wire: ChatRequest, session: Option<SessionId>) -> Result<Decoded, ApiError> {
     if wire.n.is_some_and(|n| n != 1) {
         return Err(ApiError::bad_field("n", "an agent gives one answer: leave `n` out, or set it to 1"));
     }
@@ -26,7 +26,8 @@ pub(super) fn decode(wire: ChatRequest) -> Result<Decoded, ApiError> {
     let stream = wire.stream.unwrap_or(false).then(|| wire.stream_options.unwrap_or_default());
     let messages = wire.messages.into_iter().map(message).collect::<Result<Vec<_>, _>>()?;
     let conversation = messages.try_into()?;
-    Ok(Decoded { request: Request { model: wire.model, conversation, partial: stream.is_some() }, stream })
+    let request = Request { model: wire.model, conversation, partial: stream.is_some(), session };
+    Ok(Decoded { request, stream })
 }
 
 fn message(wire: WireMessage) -> Result<Message, ApiError> {
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     fn decoded(body: serde_json::Value) -> Result<Decoded, String> {
-        decode(serde_json::from_value(body).unwrap()).map_err(|error| error.to_json())
+        decode(serde_json::from_value(body).unwrap(), None).map_err(|error| error.to_json())
     }
 
     fn messages(messages: &serde_json::Value) -> Vec<Message> {

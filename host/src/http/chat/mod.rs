@@ -11,26 +11,33 @@ mod wire;
 
 use axum::body::Body;
 use axum::extract::State as FromState;
+use axum::http::HeaderMap;
 use axum::response::Response;
 
 use super::State;
 use super::body;
 use super::error::ApiError;
+use super::session;
 use crate::run::Run;
 use decode::Decoded;
 use wire::Heading;
 
 /// Runs the model's agent and answers with what it says.
-pub(super) async fn completions(FromState(state): FromState<State>, body: Body) -> Result<Response, ApiError> {
+pub(super) async fn completions(
+    FromState(state): FromState<State>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
     let limits = state.snapshots.newest().limits.http;
-    let Decoded { request, stream } = decode::decode(body::json(body, limits.body).await?)?;
+    let session = session::wanted(&headers)?;
+    let Decoded { request, stream } = decode::decode(body::json(body, limits.body).await?, session)?;
     let model = request.model.clone();
     let run = state.runner.start(request)?;
     let heading = heading(&run, model);
-    match stream {
+    Ok(match stream {
         Some(options) => stream::answer(run, heading, options, limits).await,
         None => whole::answer(run, heading).await,
-    }
+    })
 }
 
 fn heading(run: &Run, model: String) -> Heading {

@@ -14,30 +14,24 @@ use tokio::time::timeout;
 
 use super::paragraphs::Paragraphs;
 use super::wire::{Chunk, ChunkChoice, Delta, Heading, StreamOptions, WireUsage, finish_reason};
-use crate::domain::{Event, HttpLimits, Outcome, Usage};
+use crate::domain::{Event, HttpLimits, Outcome};
 use crate::http::error::ApiError;
+use crate::http::session;
 use crate::http::sse;
 use crate::run::{Ended, Run, Step};
 
 /// Answers with chunks. If the client goes away, the run goes with it.
-pub(super) async fn answer(
-    run: Run,
-    heading: Heading,
-    options: StreamOptions,
-    limits: HttpLimits,
-) -> Result<Response, ApiError> {
+pub(super) async fn answer(run: Run, heading: Heading, options: StreamOptions, limits: HttpLimits) -> Response {
     let mut chunks = Chunks::new(run, heading, options, limits);
     // Time's up is no failure: the answer begins without its first event.
     let _in_time = timeout(limits.headers_after, chunks.first()).await;
-    if let Some(failed) = chunks.failed_at_once.take() {
-        return Err(failed);
-    }
-    let stream = unfold(chunks, |mut chunks| async move {
-        let bytes = chunks.next().await?;
-        Some((Ok::<Bytes, Infallible>(bytes), chunks))
-    });
-    let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
-    Ok((headers, Body::from_stream(stream)).into_response())
+    let session = chunks.session.clone();
+    let mut response = match chunks.failed_at_once.take() {
+        Some(failed) => failed.into_response(),
+        None => chunks.into_response(),
+    };
+    session::tell(response.headers_mut(), session.as_deref());
+    response
 }
 
 /// A run as the chunks of an answer. They are made as the client takes them.
@@ -51,6 +45,8 @@ struct Chunks {
     ended: bool,
     /// Set if the run failed before anything had been said.
     failed_at_once: Option<ApiError>,
+    /// The CLI's session, if it was told before the headers went out.
+    session: Option<String>,
 }
 
 impl Chunks {
@@ -64,6 +60,7 @@ impl Chunks {
             ready: VecDeque::new(),
             ended: false,
             failed_at_once: None,
+            session: None,
         };
         chunks.push_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
         chunks
@@ -116,10 +113,10 @@ impl Chunks {
             Event::Reasoning(text) if !text.is_empty() => {
                 self.push_delta(Delta { reasoning_content: Some(&text), ..Delta::default() });
             }
+            Event::Session(id) => self.session = Some(id),
             Event::Reasoning(_)
             | Event::ToolCall(_)
             | Event::ToolResult(_)
-            | Event::Session(_)
             | Event::Usage(_)
             | Event::Notice(_)
             | Event::Reply(_)
@@ -154,7 +151,8 @@ impl Chunks {
             finish_reason: Some(finish_reason(stop)),
         }]);
         if self.include_usage {
-            self.push_usage(ended.usage);
+            let usage = WireUsage::of(ended.usage, ended.usage_estimated);
+            self.ready.push_back(chunk(&self.heading, Vec::new(), Some(Some(usage))));
         }
         self.ready.push_back(sse::DONE);
     }
@@ -167,9 +165,16 @@ impl Chunks {
         let usage = self.include_usage.then_some(None);
         self.ready.push_back(chunk(&self.heading, choices, usage));
     }
+}
 
-    fn push_usage(&mut self, usage: Usage) {
-        self.ready.push_back(chunk(&self.heading, Vec::new(), Some(Some(usage.into()))));
+impl IntoResponse for Chunks {
+    fn into_response(self) -> Response {
+        let stream = unfold(self, |mut chunks| async move {
+            let bytes = chunks.next().await?;
+            Some((Ok::<Bytes, Infallible>(bytes), chunks))
+        });
+        let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
+        (headers, Body::from_stream(stream)).into_response()
     }
 }
 

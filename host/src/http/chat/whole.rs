@@ -4,21 +4,22 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 
 use super::paragraphs::Paragraphs;
-use super::wire::{AnswerMessage, Choice, Completion, Heading, finish_reason};
+use super::wire::{AnswerMessage, Choice, Completion, Heading, WireUsage, finish_reason};
 use crate::domain::{Category, Event, Failure, Outcome};
 use crate::http::error::ApiError;
+use crate::http::session;
 use crate::run::{Ended, Run, Step};
 
 /// Waits for the run to end, and answers. If the client goes away, the run goes with it.
-pub(super) async fn answer(mut run: Run, heading: Heading) -> Result<Response, ApiError> {
+pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
     let mut said = Said::default();
     while let Some(step) = run.next().await {
         match step {
             Step::Event(event) => said.add(&event),
-            Step::Ended(ended) => return said.into_completion(heading, ended),
+            Step::Ended(ended) => return said.into_answer(heading, ended),
         }
     }
-    Err(Failure::new(Category::Unknown, "the run was lost", "").into())
+    ApiError::from(Failure::new(Category::Unknown, "the run was lost", "")).into_response()
 }
 
 /// What the agent has said.
@@ -27,6 +28,7 @@ struct Said {
     paragraphs: Paragraphs,
     content: String,
     reasoning: String,
+    session: Option<String>,
 }
 
 impl Said {
@@ -38,9 +40,9 @@ impl Said {
             }
             Event::TextBreak => self.paragraphs.part(),
             Event::Reasoning(text) => self.reasoning += text,
+            Event::Session(id) => self.session = Some(id.clone()),
             Event::ToolCall(_)
             | Event::ToolResult(_)
-            | Event::Session(_)
             | Event::Usage(_)
             | Event::Notice(_)
             | Event::Reply(_)
@@ -50,16 +52,28 @@ impl Said {
         }
     }
 
-    fn into_completion(self, heading: Heading, ended: Ended) -> Result<Response, ApiError> {
+    fn into_answer(self, heading: Heading, ended: Ended) -> Response {
+        let session = self.session.clone();
+        let mut response = match self.into_completion(heading, ended) {
+            Ok(completion) => Json(completion).into_response(),
+            Err(failed) => failed.into_response(),
+        };
+        session::tell(response.headers_mut(), session.as_deref());
+        response
+    }
+
+    fn into_completion(self, heading: Heading, ended: Ended) -> Result<Completion, ApiError> {
         let (stop, answer) = match ended.outcome {
             Outcome::Finished { stop, answer } => (stop, answer),
-            Outcome::Failed { failure, .. } => return Err(failure.into()),
+            Outcome::Failed { failure, answer } => {
+                let partial = if self.paragraphs.spoken() { Some(self.content) } else { answer };
+                return Err(ApiError::from(failure).with_partial(partial));
+            }
         };
         let content = if self.paragraphs.spoken() { self.content } else { answer.unwrap_or_default() };
         let message = AnswerMessage { role: "assistant", content, refusal: (), reasoning_content: self.reasoning };
         let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(stop) };
-        let usage = ended.usage.into();
-        let completion = Completion { heading, object: "chat.completion", choices: [choice], usage };
-        Ok(Json(completion).into_response())
+        let usage = WireUsage::of(ended.usage, ended.usage_estimated);
+        Ok(Completion { heading, object: "chat.completion", choices: [choice], usage })
     }
 }

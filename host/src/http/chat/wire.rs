@@ -139,6 +139,9 @@ pub(super) struct WireUsage {
     total_tokens: u64,
     prompt_tokens_details: PromptDetails,
     completion_tokens_details: CompletionDetails,
+    /// Not a field of the OpenAI API: the numbers are a guess from the lengths of the texts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    estimated: bool,
 }
 
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -156,9 +159,10 @@ struct CompletionDetails {
     rejected_prediction_tokens: u64,
 }
 
-impl From<Usage> for WireUsage {
-    fn from(usage: Usage) -> Self {
+impl WireUsage {
+    pub(super) fn of(usage: Usage, estimated: bool) -> Self {
         Self {
+            estimated,
             prompt_tokens: usage.input,
             completion_tokens: usage.output,
             total_tokens: usage.input.saturating_add(usage.output),

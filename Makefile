@@ -1,0 +1,35 @@
+# The two commands are `make run` and `make test`. The rest is for whoever works on the program.
+
+.PHONY: run build test plugins plugins-check lint doc deny
+
+# Serves the models of proxy.toml on 127.0.0.1:8787.
+run:
+	cargo run --locked --bin agentbay -- serve --config proxy.toml
+
+build:
+	cargo build --locked --workspace
+
+# Every test. The end-to-end tests start the binaries, so these are built first.
+test: build
+	cargo test --locked --workspace --quiet
+
+# Rebuilds the components in plugins/prebuilt from their sources. Needs the target, which `make run` does not.
+plugins:
+	rustup target add wasm32-unknown-unknown
+	plugins/build
+
+# Fails where a component is not what its source gives.
+plugins-check:
+	rustup target add wasm32-unknown-unknown
+	plugins/build --check
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+
+doc:
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+
+# Licences, sources and banned crates, by deny.toml. Needs cargo-deny.
+deny:
+	cargo deny --locked --offline check licenses bans sources

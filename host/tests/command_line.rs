@@ -1,0 +1,38 @@
+//! The program as a command: what it prints and how it exits, where no server is needed.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+#[expect(clippy::disallowed_methods, reason = "this is a test of the program itself")]
+fn agentbay(dir: &TempDir, args: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agentbay"));
+    command.args(args).current_dir(dir.path()).env("HOME", dir.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let output = agentbay(&TempDir::new().unwrap(), &["--version"], "");
+    assert_eq!(text(&output.stdout), concat!("agentbay ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_stand_in_agent_says_what_it_was_asked() {
+    let output = agentbay(&TempDir::new().unwrap(), &["echo-agent"], "one  two\nthree");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "one  two\nthree"));
+}
+
+#[test]
+fn what_cannot_be_understood_is_answered_with_how_it_is_used() {
+    let output = agentbay(&TempDir::new().unwrap(), &["serv"], "");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("a similar subcommand exists: 'serve'"), "{}", text(&output.stderr));
+}
