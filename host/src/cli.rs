@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::app::{self, AppError, Loaded};
+use crate::app::{self, AppError, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
 use crate::telemetry;
 
@@ -33,6 +33,14 @@ enum Task {
     Check {
         #[command(flatten)]
         settings: Settings,
+    },
+    /// Look at every model: whether its CLI is installed, in a tested version, and answers.
+    Doctor {
+        #[command(flatten)]
+        settings: Settings,
+        /// Have each model answer a line, which is the only way to know whether its CLI is logged in.
+        #[arg(long)]
+        ask: bool,
     },
     /// See what plugins there are.
     Plugin {
@@ -92,6 +100,10 @@ impl Command {
                 Ok(ExitCode::SUCCESS)
             }
             Task::Check { settings } => check(&settings.source(cwd, environment)).await,
+            Task::Doctor { settings, ask } => {
+                let loaded = app::load(&settings.source(cwd, environment)).await?;
+                show_diagnoses(&app::diagnose(loaded, ask).await)
+            }
             Task::Plugin { task: PluginTask::List { settings } } => {
                 let loaded = app::load(&settings.source(cwd, environment)).await?;
                 list_plugins(&loaded)?;
@@ -111,7 +123,7 @@ fn announce(address: SocketAddr) -> io::Result<()> {
 
 async fn check(source: &Source) -> anyhow::Result<ExitCode> {
     let findings = match app::load(source).await {
-        Ok(loaded) => app::findings(&loaded),
+        Ok(loaded) => app::findings(&loaded).await,
         Err(AppError::Config(faults)) => vec![faults.to_string()],
         Err(other) => return Err(other.into()),
     };
@@ -123,6 +135,30 @@ async fn check(source: &Source) -> anyhow::Result<ExitCode> {
         complain(&finding);
     }
     Ok(ExitCode::FAILURE)
+}
+
+fn show_diagnoses(diagnoses: &[Diagnosis]) -> anyhow::Result<ExitCode> {
+    let mut stdout = io::stdout().lock();
+    for diagnosis in diagnoses {
+        let examined = &diagnosis.examined;
+        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let (model, driver) = (&examined.model, &examined.driver);
+        writeln!(stdout, "{model}\t{driver}\t{}\t{}", known(&examined.program), known(&examined.version))?;
+        let remarks = examined.faults.iter().map(|fault| format!("fault: {fault}"));
+        for remark in remarks.chain(examined.remark().map(|remark| format!("note: {remark}"))) {
+            writeln!(stdout, "  {remark}")?;
+        }
+        match &diagnosis.answer {
+            Some(Ok(answer)) => writeln!(stdout, "  answered: {}", answer.trim())?,
+            Some(Err(failure)) => {
+                let detail = failure.detail.lines().last().unwrap_or_default();
+                writeln!(stdout, "  failed ({}): {} {detail}", failure.category.name(), failure.message)?;
+            }
+            None => {}
+        }
+    }
+    let well = diagnoses.iter().all(Diagnosis::is_well);
+    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn list_plugins(loaded: &Loaded) -> io::Result<()> {

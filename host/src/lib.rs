@@ -9,11 +9,13 @@
 //! - [`domain`] is the vocabulary they all share.
 //!
 //! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`task`] keeps the tasks, and
-//! [`app`] puts everything together. No module imports its caller.
+//! [`doctor`] tells what keeps
+//! a model from running, and [`app`] puts everything together. No module imports its caller.
 
 pub mod app;
 pub mod cli;
 pub mod config;
+pub mod doctor;
 pub mod domain;
 pub mod echo_agent;
 pub mod http;

@@ -1,12 +1,14 @@
 //! Puts everything together: settings, plugins, server; and orders start and stop.
 
 mod check;
+mod diagnose;
 mod error;
 mod load;
 mod reload;
 mod serve;
 
 pub use check::findings;
+pub use diagnose::{Diagnosis, diagnose};
 pub use error::AppError;
 pub use load::{Loaded, load};
 pub use serve::serve;

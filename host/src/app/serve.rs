@@ -4,6 +4,7 @@ use std::fs;
 use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
@@ -34,7 +35,8 @@ pub async fn serve(
     let config = loaded.config.clone();
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
-    let runner = Runner::new(snapshots.clone(), loaded.host.clone(), config.plugins.cache.join("runs"), tasks.clone());
+    let host = loaded.host.clone();
+    let runner = Runner::new(snapshots.clone(), host.clone(), config.plugins.cache.join("runs"), tasks.clone());
 
     let wanted = config.server.listen;
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
@@ -54,7 +56,7 @@ pub async fn serve(
         }
     });
 
-    let router = http::router(State { snapshots, runner, listen });
+    let router = http::router(State { snapshots, runner, host, versions: Arc::default(), listen });
     // Deltas are small, and each is to go out at once.
     let listener = listener.tap_io(|connection| {
         if let Err(error) = connection.set_nodelay(true) {

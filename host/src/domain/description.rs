@@ -42,7 +42,7 @@ pub enum Framing {
 }
 
 /// What the CLI and its plugin can do. The names are those of `flags features` in the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Features {
     /// Text comes while it is generated.
     pub partial: bool,
@@ -82,7 +82,7 @@ pub struct OfferedModel {
 pub struct Probe {
     /// Arguments that make it print its version.
     pub version_args: Vec<String>,
-    /// The versions the plugin was tested with.
+    /// How the versions begin that the plugin was tested with, parted by commas.
     pub tested_versions: String,
     /// How to install the CLI.
     pub install_hint: String,

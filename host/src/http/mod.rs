@@ -5,6 +5,7 @@
 
 mod body;
 mod chat;
+mod drivers;
 mod error;
 mod guard;
 mod health;
@@ -14,12 +15,15 @@ mod session;
 mod sse;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
+use crate::doctor::Versions;
 use crate::plugin::Snapshots;
+use crate::process::HostVariables;
 use crate::run::Runner;
 use error::ApiError;
 
@@ -30,6 +34,10 @@ pub struct State {
     pub snapshots: Snapshots,
     /// Starts runs.
     pub runner: Runner,
+    /// The variables of the process, for asking programs for their version.
+    pub host: HostVariables,
+    /// The versions that were asked for.
+    pub versions: Arc<Versions>,
     /// The address that is listened to, which the `Host` header is checked against.
     pub listen: SocketAddr,
 }
@@ -39,6 +47,7 @@ pub fn router(state: State) -> Router {
     Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .route("/v1/drivers", get(drivers::list))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/chat/completions", post(chat::completions))

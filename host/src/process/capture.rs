@@ -15,6 +15,9 @@ pub struct Captured {
     pub stderr: String,
 }
 
+/// How much is kept of what a command says on each stream.
+const KEPT: usize = 1024 * 1024;
+
 /// Runs a command to its end with nothing on its standard input.
 ///
 /// # Errors
@@ -25,12 +28,17 @@ pub async fn capture(command: Command) -> Result<Captured, SpawnError> {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     loop {
         match child.next().await {
-            Sign::Output(StreamName::Stdout, bytes) => stdout.extend_from_slice(&bytes),
-            Sign::Output(StreamName::Stderr, bytes) => stderr.extend_from_slice(&bytes),
+            Sign::Output(StreamName::Stdout, bytes) => keep(&mut stdout, &bytes),
+            Sign::Output(StreamName::Stderr, bytes) => keep(&mut stderr, &bytes),
             Sign::Exited(status) => {
                 let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
                 return Ok(Captured { status, stdout: text(stdout), stderr: text(stderr) });
             }
         }
     }
+}
+
+fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
+    let room = KEPT.saturating_sub(kept.len());
+    kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
 }

@@ -1,0 +1,111 @@
+//! Which version of a CLI is installed: asking the program, understanding the answer, and remembering it until the file
+//! changes.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use tokio::time::timeout;
+
+use crate::domain::{ExitStatus, Model};
+use crate::process::{Command, Executable, HostVariables, Variables, capture};
+
+/// A CLI that starts a whole runtime to say its version takes a second or two.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The versions that were asked for.
+#[derive(Debug, Default)]
+pub struct Versions(Mutex<HashMap<PathBuf, Known>>);
+
+#[derive(Debug, Clone)]
+struct Known {
+    changed: SystemTime,
+    version: Option<String>,
+}
+
+impl Versions {
+    /// The version of a program, or nothing if it does not say.
+    pub(super) async fn of(
+        &self,
+        executable: &Executable,
+        args: &[String],
+        model: &Model,
+        host: &HostVariables,
+    ) -> Option<String> {
+        let changed = std::fs::metadata(executable.path()).and_then(|file| file.modified()).ok()?;
+        if let Some(known) = self.known(executable, changed) {
+            return known.version;
+        }
+        let version = if args.is_empty() { None } else { ask(executable, args, model, host).await };
+        let known = Known { changed, version: version.clone() };
+        self.lock().insert(executable.path().to_owned(), known);
+        version
+    }
+
+    fn known(&self, executable: &Executable, changed: SystemTime) -> Option<Known> {
+        self.lock().get(executable.path()).filter(|known| known.changed == changed).cloned()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Known>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn ask(executable: &Executable, args: &[String], model: &Model, host: &HostVariables) -> Option<String> {
+    let mut variables = Variables::base(host);
+    variables.configure(&model.env, host);
+    let command = Command {
+        executable: executable.clone(),
+        args: args.to_vec(),
+        workdir: "/".into(),
+        variables,
+        grace: Duration::from_secs(1),
+    };
+    let captured = timeout(PATIENCE, capture(command)).await.ok()?.ok()?;
+    let said = if captured.status == ExitStatus::Code(0) { captured.stdout } else { String::new() };
+    find(&said).map(str::to_owned)
+}
+
+/// The first thing in a text that looks like a version: numbers with dots between them.
+fn find(text: &str) -> Option<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || ".-+".contains(c)));
+    let versions = words.map(|word| word.trim_start_matches('v').trim_end_matches('.'));
+    versions.into_iter().find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+}
+
+/// Whether a version is among those tested, which are given by how they begin: `0.15, 0.24`.
+pub(super) fn tested(version: &str, tested: &str) -> Option<bool> {
+    let mut beginnings = tested.split(',').map(str::trim).filter(|beginning| !beginning.is_empty()).peekable();
+    beginnings.peek()?;
+    let begins = |beginning: &str| version == beginning || version.starts_with(&format!("{beginning}."));
+    Some(beginnings.any(begins))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_wherever_a_cli_puts_it() {
+        for (said, version) in [
+            ("codex-cli 0.171.0\n", Some("0.171.0")),
+            ("2.1.332 (Claude Code)\n", Some("2.1.332")),
+            ("v1.18.33", Some("1.18.33")),
+            ("GitHub Copilot CLI 1.0.102.\nbuild 5", Some("1.0.102")),
+            ("0.25.0-beta.1+x", Some("0.25.0-beta.1+x")),
+            ("no version", None),
+            ("", None),
+        ] {
+            assert_eq!(find(said), version, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_tested_if_it_begins_like_one_that_was() {
+        assert_eq!(tested("0.15.10", "0.15, 0.24"), Some(true));
+        assert_eq!(tested("0.24", "0.15, 0.24"), Some(true));
+        assert_eq!(tested("0.150.1", "0.15, 0.24"), Some(false));
+        assert_eq!(tested("1.0", ""), None);
+    }
+}
