@@ -4,6 +4,8 @@
 
 use serde::Serialize;
 
+use super::RetryHint;
+
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -46,35 +48,6 @@ impl Category {
             Self::Unknown => "unknown",
         }
     }
-}
-
-/// A time of day as a CLI prints it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct WallClock {
-    /// 0 to 23.
-    pub hour: u8,
-    /// 0 to 59.
-    pub minute: u8,
-    /// 1 to 31.
-    pub day: Option<u8>,
-    /// 1 to 12.
-    pub month: Option<u8>,
-    /// Four digits.
-    pub year: Option<u16>,
-    /// A zone's name or offset.
-    pub zone: Option<String>,
-}
-
-/// When to try again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RetryHint {
-    /// In so many milliseconds.
-    AfterMs(u64),
-    /// At this moment, in milliseconds since 1970.
-    AtEpochMs(u64),
-    /// The next time the clock shows this.
-    AtClock(WallClock),
 }
 
 /// Why a run failed.

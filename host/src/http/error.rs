@@ -2,14 +2,15 @@
 //!
 //! The form is that of the OpenAI API, with `detail` added: what stood behind the failure.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::domain::{Category, ConversationError, Failure, RetryHint};
+use crate::domain::{Category, ConversationError, Failure};
 use crate::run::UnknownModel;
 
 /// An answer that is an error.
@@ -122,7 +123,12 @@ impl From<Failure> for ApiError {
         let code = failure.category.name();
         let error =
             ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail, partial: None };
-        Self { status, error, retry_after: failure.retry.as_ref().and_then(wait), never_again: !repeatable }
+        Self {
+            status,
+            error,
+            retry_after: failure.retry.as_ref().and_then(|hint| hint.wait(Timestamp::now())),
+            never_again: !repeatable,
+        }
     }
 }
 
@@ -159,21 +165,10 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// How long from now. A time of day says nothing without the zone's rules, so it is left out.
-fn wait(hint: &RetryHint) -> Option<Duration> {
-    match hint {
-        RetryHint::AfterMs(ms) => Some(Duration::from_millis(*ms)),
-        RetryHint::AtEpochMs(ms) => {
-            let at = UNIX_EPOCH.checked_add(Duration::from_millis(*ms))?;
-            at.duration_since(SystemTime::now()).ok()
-        }
-        RetryHint::AtClock(_) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::RetryHint;
 
     fn failure(category: Category) -> ApiError {
         Failure::new(category, "m", "d").into()

@@ -6,7 +6,7 @@ use wasmtime::component::ResourceAny;
 use super::abi::v0_1;
 use super::engine::Engine;
 use super::error::CallError;
-use super::limits::{State, rearm, store};
+use super::limits::{State, rearm, reason, store};
 use crate::domain::{
     Description, DescriptionError, Event, ExitStatus, Failure, Outcome, Plan, PluginLimits, StreamName, Turn,
 };
@@ -116,6 +116,5 @@ impl Transcript {
 }
 
 fn trap(call: &'static str) -> impl Fn(wasmtime::Error) -> CallError {
-    // The root cause is the trap itself; what stands before it is a backtrace of the plugin's own functions.
-    move |error| CallError::Trap { call, reason: error.root_cause().to_string() }
+    move |error| CallError::Trap { call, reason: reason(&error) }
 }

@@ -95,6 +95,22 @@ fn look(mut store: StoreContextMut<'_, State>) -> wasmtime::Result<UpdateDeadlin
     Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
 }
 
+/// Why a call failed, in one line. The root cause is the trap or the limit itself; what stands before it is a backtrace of
+/// the plugin's own functions.
+pub(super) fn reason(error: &wasmtime::Error) -> String {
+    let cause = error.root_cause().to_string();
+    // The engine has no public type for this one.
+    if cause.contains("fuel allocated for hostcalls has been exhausted") {
+        return "it handed over more at once than `limits.plugin_result` allows".to_owned();
+    }
+    one_line(&cause)
+}
+
+/// The engine's longer messages as one line, for logs and lists.
+pub(super) fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn ticks(time: Duration) -> u64 {
     u64::try_from(time.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX)
 }

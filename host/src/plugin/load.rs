@@ -12,7 +12,7 @@ use super::abi::v0_1;
 use super::engine::Engine;
 use super::error::LoadError;
 use super::instance::Instance;
-use super::limits::State;
+use super::limits::{State, one_line};
 use crate::domain::{Description, PluginId, PluginLimits};
 
 /// Where a plugin came from.
@@ -83,11 +83,11 @@ impl LoadedPlugin {
         let component = tokio::task::spawn_blocking(move || Component::from_binary(compiler.wasm(), &bytes))
             .await
             .map_err(|failed| LoadError::Compiler(failed.to_string()))?
-            .map_err(|invalid| LoadError::NotAComponent(format!("{invalid:#}")))?;
+            .map_err(|invalid| LoadError::NotAComponent(one_line(&format!("{invalid:#}"))))?;
         refuse_imports(&component)?;
         v0_1::speaks(&component)?;
         let pre = link(engine, &component)?;
-        let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(format!("{other:#}")))?;
+        let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
         let description = Instance::open(engine, &agent, limits).await?.describe().await??.checked()?;
         Ok(Self { description, origin, sha256, engine: engine.clone(), agent })
     }
@@ -146,5 +146,5 @@ fn refuse_imports(component: &Component) -> Result<(), LoadError> {
 
 fn link(engine: &Engine, component: &Component) -> Result<InstancePre<State>, LoadError> {
     let linker = Linker::new(engine.wasm());
-    linker.instantiate_pre(component).map_err(|failed| LoadError::NotAComponent(format!("{failed:#}")))
+    linker.instantiate_pre(component).map_err(|failed| LoadError::NotAComponent(one_line(&format!("{failed:#}"))))
 }

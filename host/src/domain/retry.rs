@@ -1,0 +1,126 @@
+//! When to try again, in the ways that CLIs tell it, and how long that is from now.
+
+use std::time::Duration;
+
+use jiff::civil::{Date, Time};
+use jiff::fmt::temporal::DateTimeParser;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use serde::Serialize;
+
+/// A time of day as a CLI prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WallClock {
+    /// 0 to 23.
+    pub hour: u8,
+    /// 0 to 59.
+    pub minute: u8,
+    /// 1 to 31.
+    pub day: Option<u8>,
+    /// 1 to 12.
+    pub month: Option<u8>,
+    /// Four digits.
+    pub year: Option<u16>,
+    /// A zone's name or offset; without one the time is meant as the host's own clock shows it.
+    pub zone: Option<String>,
+}
+
+/// When to try again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RetryHint {
+    /// In so many milliseconds.
+    AfterMs(u64),
+    /// At this moment, in milliseconds since 1970.
+    AtEpochMs(u64),
+    /// The next time the clock shows this.
+    AtClock(WallClock),
+}
+
+impl RetryHint {
+    /// How long that is from a moment. Nothing if it is over, or if there is no such time.
+    pub fn wait(&self, now: Timestamp) -> Option<Duration> {
+        let at = match self {
+            Self::AfterMs(ms) => return Some(Duration::from_millis(*ms)),
+            Self::AtEpochMs(ms) => Timestamp::from_millisecond(i64::try_from(*ms).ok()?).ok()?,
+            Self::AtClock(clock) => clock.next(now)?,
+        };
+        at.duration_since(now).try_into().ok()
+    }
+}
+
+impl WallClock {
+    /// The next moment at which a clock in the zone shows this.
+    fn next(&self, now: Timestamp) -> Option<Timestamp> {
+        let zone = self.zone.as_deref().map_or_else(|| Some(TimeZone::system()), zone)?;
+        let time = Time::new(self.hour.try_into().ok()?, self.minute.try_into().ok()?, 0, 0).ok()?;
+        let today = zone.to_datetime(now).date();
+        let shown = |date: Date| zone.to_timestamp(date.to_datetime(time)).ok();
+        let date = Date::new(
+            self.year.map_or(Some(today.year()), |year| year.try_into().ok())?,
+            self.month.map_or(Some(today.month()), |month| month.try_into().ok())?,
+            self.day.map_or(Some(today.day()), |day| day.try_into().ok())?,
+        );
+        let date = date.ok()?;
+        let at = shown(date)?;
+        if at >= now {
+            return Some(at);
+        }
+        // What is over comes again with the next period that was left open.
+        let period = match (self.year, self.month, self.day) {
+            (Some(_), _, _) => return None,
+            (None, Some(_), _) => Span::new().years(1),
+            (None, None, Some(_)) => Span::new().months(1),
+            (None, None, None) => Span::new().days(1),
+        };
+        shown(date.checked_add(period).ok()?)
+    }
+}
+
+/// A zone by its name, such as `Europe/Berlin` or `UTC`, or by its offset, such as `+02:00`.
+fn zone(name: &str) -> Option<TimeZone> {
+    DateTimeParser::new().parse_time_zone(name).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: &str = "2026-11-27T12:00:00Z";
+
+    fn wait(hint: &RetryHint) -> Option<u64> {
+        hint.wait(NOON.parse().unwrap()).map(|wait| wait.as_secs())
+    }
+
+    fn clock(hour: u8, minute: u8, zone: &str) -> WallClock {
+        WallClock { hour, minute, day: None, month: None, year: None, zone: Some(zone.to_owned()) }
+    }
+
+    #[test]
+    fn a_time_of_day_is_the_next_such_time_in_its_zone() {
+        assert_eq!(wait(&RetryHint::AtClock(clock(15, 30, "UTC"))), Some(3 * 3600 + 1800));
+        assert_eq!(wait(&RetryHint::AtClock(clock(15, 0, "Europe/Berlin"))), Some(2 * 3600));
+        assert_eq!(wait(&RetryHint::AtClock(clock(11, 0, "UTC"))), Some(23 * 3600));
+        assert_eq!(wait(&RetryHint::AtClock(clock(15, 0, "+02:00"))), Some(3600));
+    }
+
+    #[test]
+    fn a_date_comes_again_in_the_period_that_was_left_open() {
+        let next = |day, month, year| {
+            wait(&RetryHint::AtClock(WallClock { day, month, year, ..clock(12, 0, "UTC") })).map(|wait| wait / 86_400)
+        };
+        assert_eq!(next(Some(30), None, None), Some(3));
+        assert_eq!(next(Some(26), None, None), Some(29));
+        assert_eq!(next(Some(26), Some(11), None), Some(364));
+        assert_eq!(next(Some(26), Some(11), Some(2026)), None);
+    }
+
+    #[test]
+    fn what_is_over_or_cannot_be_is_no_time_to_wait() {
+        assert_eq!(wait(&RetryHint::AfterMs(1500)), Some(1));
+        assert_eq!(wait(&RetryHint::AtEpochMs(0)), None);
+        assert_eq!(wait(&RetryHint::AtEpochMs(u64::MAX)), None);
+        assert_eq!(wait(&RetryHint::AtClock(clock(25, 0, "UTC"))), None);
+        assert_eq!(wait(&RetryHint::AtClock(clock(1, 0, "Nowhere/Land"))), None);
+    }
+}
