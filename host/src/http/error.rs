@@ -17,7 +17,7 @@ use crate::run::UnknownModel;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiError {
     status: StatusCode,
-    error: ErrorBody,
+    error: Box<ErrorBody>,
     retry_after: Option<Duration>,
     /// Set if repeating the request would do the same again, or run an agent a second time. SDKs repeat by themselves.
     never_again: bool,
@@ -68,7 +68,7 @@ impl ApiError {
     ) -> Self {
         let error =
             ErrorBody { message: message.into(), kind: INVALID, param, code, detail: String::new(), partial: None };
-        Self { status, error, retry_after: None, never_again: true }
+        Self { status, error: Box::new(error), retry_after: None, never_again: true }
     }
 
     /// A field of the body is wrong.
@@ -125,7 +125,7 @@ impl From<Failure> for ApiError {
             ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail, partial: None };
         Self {
             status,
-            error,
+            error: Box::new(error),
             retry_after: failure.retry.as_ref().and_then(|hint| hint.wait(Timestamp::now())),
             never_again: !repeatable,
         }
@@ -137,7 +137,7 @@ impl From<UnknownModel> for ApiError {
         let UnknownModel { model } = &unknown;
         let detail = format!("there is no model `{model}`: GET /v1/models lists those there are");
         let refused = Self::refused(StatusCode::BAD_REQUEST, "model_not_found", Some("model"), unknown.to_string());
-        Self { error: ErrorBody { detail, ..refused.error }, ..refused }
+        Self { error: Box::new(ErrorBody { detail, ..*refused.error }), ..refused }
     }
 }
 

@@ -1,0 +1,110 @@
+//! Who gets in: keys, host names, content types.
+
+use serde_json::Value;
+
+use crate::support::{Answer, Machine, Proxy, Request, chat, error};
+
+const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+
+fn served(server: &str) -> (Machine, Proxy) {
+    let machine = Machine::configured(&format!("[server]\n{server}\n{ECHO}"));
+    let proxy = machine.serve();
+    (machine, proxy)
+}
+
+fn question() -> Request {
+    Request::post("/v1/chat/completions", chat("echo", "hi").to_string())
+}
+
+fn told(answer: &Answer) -> (u16, Value) {
+    (answer.status, answer.json())
+}
+
+#[test]
+fn a_key_is_asked_for_where_there_are_keys() {
+    let (_machine, proxy) = served("api_keys = [\"right-one\", \"right-two\"]");
+    let message = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
+    let expected = (401, error(message, "invalid_request_error", None, "invalid_api_key", None));
+    let with = |value: &str| question().header("authorization", value);
+    for request in [
+        question(),
+        with("Bearer wrong"),
+        with("Bearer right-on"),
+        with("Bearer right-one-and-more"),
+        with("Basic right-one"),
+        with("right-one"),
+        with("Bearer "),
+        Request::get("/v1/models"),
+        Request::get("/v1/nothing"),
+    ] {
+        let answer = proxy.send(&request);
+        assert_eq!((told(&answer), answer.header("www-authenticate")), (expected.clone(), Some("Bearer")));
+    }
+    for key in ["right-one", "right-two"] {
+        assert_eq!(proxy.send(&with(&format!("Bearer {key}"))).status, 200);
+        let list = Request::get("/v1/models").header("authorization", &format!("bearer {key}"));
+        assert_eq!(proxy.send(&list).status, 200);
+    }
+}
+
+#[test]
+fn health_needs_no_key() {
+    let (_machine, proxy) = served("api_keys = [\"right\"]");
+    assert_eq!((proxy.get("/healthz").status, proxy.get("/readyz").status), (200, 200));
+}
+
+#[test]
+fn keys_can_be_changed_without_a_restart() {
+    let (machine, proxy) = served("api_keys = [\"old\"]");
+    machine.write("proxy.toml", format!("[server]\napi_keys = [\"new\"]\n{ECHO}"));
+    proxy.logged(&["looked again", "generation=2"]);
+    let with = |key: &str| proxy.send(&question().header("authorization", &format!("Bearer {key}"))).status;
+    assert_eq!((with("old"), with("new")), (401, 200));
+}
+
+#[test]
+fn no_key_is_ever_logged() {
+    let (machine, proxy) = served("api_keys = [\"secret-right\"]");
+    proxy.send(&question().header("authorization", "Bearer secret-wrong"));
+    proxy.send(&question().header("authorization", "Bearer secret-right"));
+    machine.write("proxy.toml", format!("[server]\napi_keys = [\"secret spaced\"]\n{ECHO}"));
+    proxy.logged(&["looked again", "generation=2"]);
+    assert!(!proxy.log().contains("secret"), "{}", proxy.log());
+}
+
+#[test]
+fn a_foreign_host_name_is_refused() {
+    let (_machine, proxy) = served("");
+    let message = "the Host header is not a name of this server: to use another name, add it to \
+                   `server.allowed_hosts` in proxy.toml";
+    let expected = (403, error(message, "invalid_request_error", None, "host_not_allowed", None));
+    let port = proxy.address().port();
+    for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", "localhost:1", ""] {
+        let answer = proxy.send(&question().header("host", host));
+        assert_eq!(told(&answer), expected, "{host}");
+        assert_eq!(proxy.send(&Request::get("/healthz").header("host", host)).status, 403, "{host}");
+    }
+    for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("LOCALHOST:{port}")] {
+        assert_eq!(proxy.send(&question().header("host", &host)).status, 200, "{host}");
+    }
+}
+
+#[test]
+fn a_host_name_that_is_allowed_is_let_in() {
+    let (_machine, proxy) = served("allowed_hosts = [\"box.local\", \"other.local:80\"]");
+    let with = |host: &str| proxy.send(&question().header("host", host)).status;
+    assert_eq!([with("box.local"), with("box.local:1234"), with("other.local:80")], [200; 3]);
+    assert_eq!([with("other.local"), with("evil.example")], [403; 2]);
+}
+
+#[test]
+fn what_a_form_on_a_page_can_send_is_refused() {
+    let (_machine, proxy) = served("");
+    for form in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
+        assert_eq!(proxy.send(&question().header("content-type", form)).status, 415, "{form}");
+    }
+    // A page asks first whether it may send JSON. It may not.
+    let asks = Request::get("/v1/chat/completions").method("OPTIONS").header("origin", "http://evil.example");
+    let answer = proxy.send(&asks);
+    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (405, None));
+}

@@ -1,0 +1,163 @@
+//! Recorded runs of the real CLIs, played with the pace they had, come out as what the assistant said: streamed or not,
+//! alone or all at once. What it said stands here as it was scripted.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::support::{Machine, Proxy, Streamed, chat, fixtures};
+
+/// The recordings took up to 20 s.
+const SPEED: &str = "40";
+
+const PLAIN: &str = "The scripted model says hello. This is a plain answer in one short paragraph.";
+
+/// The answer after `ls`, in Qwen Code.
+const TOOL: &str = "Done. The tool returned 120 characters.";
+
+const REASONING: &str = "First I consider the request. Then I decide that a short answer is enough.";
+
+const MARKDOWN: &str = "# Scripted report
+
+A first paragraph with *emphasis*, `inline code` and a [link](https://example.invalid/a?b=1&c=2).
+
+A second paragraph: naïve café, 日本語のテキスト, русский, עברית, emoji 🚀 and a joined one 👩\u{200d}💻.
+
+```rust
+fn main() {
+    // two blank lines follow inside the fence
+
+
+    println!(\"tab:\\t quote:\\\" backslash:\\\\ emoji:✅\");
+}
+```
+
+- item one
+- item two
+    - nested item
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+
+Last line after two blank lines, with trailing spaces.  
+";
+
+/// What has to come out of one recording.
+struct Case {
+    name: &'static str,
+    content: &'static str,
+    reasoning: &'static str,
+    usage: Value,
+}
+
+fn case(name: &'static str, content: &'static str, usage: Value) -> Case {
+    Case { name, content, reasoning: "", usage }
+}
+
+/// Tokens in, of these cached, tokens out, of these for reasoning.
+fn usage(prompt: u64, cached: u64, completion: u64, reasoning: u64) -> Value {
+    json!({
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+        "prompt_tokens_details": {"cached_tokens": cached, "cache_write_tokens": 0, "audio_tokens": 0},
+        "completion_tokens_details": {
+            "reasoning_tokens": reasoning,
+            "audio_tokens": 0,
+            "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+        },
+    })
+}
+
+impl Case {
+    fn whole(&self, proxy: &Proxy) {
+        let answer = proxy.complete(&chat(self.name, "Say hello"));
+        assert_eq!(answer.status, 200, "{}: {answer:?}", self.name);
+        let mut answer = answer.json();
+        let mut message = json!({"role": "assistant", "content": self.content, "refusal": null});
+        if !self.reasoning.is_empty() {
+            message["reasoning_content"] = self.reasoning.into();
+        }
+        let choice = json!({"index": 0, "message": message, "logprobs": null, "finish_reason": "stop"});
+        assert_eq!(answer["choices"].take(), json!([choice]), "{}", self.name);
+        assert_eq!(answer["usage"], self.usage, "{}", self.name);
+    }
+
+    fn streamed(&self, proxy: &Proxy) {
+        let expected = Streamed {
+            content: self.content.to_owned(),
+            reasoning: self.reasoning.to_owned(),
+            finish_reason: Some("stop".to_owned()),
+            usage: Some(self.usage.clone()),
+            error: None,
+            done: true,
+        };
+        assert_eq!(proxy.streamed(self.name, "Say hello"), expected, "{}", self.name);
+    }
+}
+
+/// Plays all recordings of a CLI at once, each for a whole and for a streamed answer.
+fn come_out(cli: &str, cases: &[Case]) {
+    let recorded = fixtures().join(cli);
+    let machine = Machine::new();
+    let mut config = "[defaults]\nrepo = \".\"\n".to_owned();
+    for Case { name, .. } in cases {
+        let recording = recorded.join(name);
+        machine.stand_in(name, &["replay", "--speed", SPEED, recording.to_str().unwrap()]);
+        config += &format!("[models.{name}]\ndriver = \"{cli}\"\nprogram = \"{name}\"\n");
+    }
+    machine.write("proxy.toml", config);
+    let proxy = machine.serve();
+    thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(|| case.whole(&proxy));
+            scope.spawn(|| case.streamed(&proxy));
+        }
+    });
+}
+
+#[test]
+fn codex_comes_out_as_what_the_assistant_said() {
+    let once = || usage(1111, 222, 333, 44);
+    let reasoning = Case { reasoning: REASONING, ..case("reasoning", PLAIN, once()) };
+    let tool = case("tool", "Done. The tool returned 116 characters.", usage(2222, 444, 666, 88));
+    come_out("codex", &[case("plain", PLAIN, once()), case("markdown", MARKDOWN, once()), reasoning, tool]);
+}
+
+#[test]
+fn gemini_comes_out_as_what_the_assistant_said() {
+    // It asks a small model first which one to take. Of its thoughts it only tells how many tokens they were.
+    let twice = || usage(2222, 444, 754, 88);
+    let reasoning = case("reasoning", PLAIN, twice());
+    let tool = case("tool", "Done. The tool returned 103 characters.", usage(3333, 666, 1131, 132));
+    come_out("gemini", &[case("plain", PLAIN, twice()), case("markdown", MARKDOWN, twice()), reasoning, tool]);
+}
+
+#[test]
+fn qwen_comes_out_as_what_the_assistant_said() {
+    let twice = || usage(2222, 444, 666, 0);
+    let reasoning = Case { reasoning: REASONING, ..case("reasoning", PLAIN, twice()) };
+    let cases = [
+        case("plain", PLAIN, twice()),
+        case("plain-whole", PLAIN, twice()),
+        case("markdown", MARKDOWN, twice()),
+        reasoning,
+        case("tool", TOOL, twice()),
+        case("tool-whole", TOOL, twice()),
+    ];
+    come_out("qwen", &cases);
+}
+
+#[test]
+fn every_recording_is_played_here() {
+    let source = include_str!("captures.rs");
+    for cli in ["codex", "gemini", "qwen"] {
+        for recording in fixtures().join(cli).read_dir().unwrap() {
+            let name = recording.unwrap().file_name().into_string().unwrap();
+            assert!(source.contains(&format!("\"{name}\"")), "{cli}/{name} is played by no test");
+        }
+    }
+}

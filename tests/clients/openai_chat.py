@@ -1,0 +1,61 @@
+"""What the official OpenAI client makes of the server: called with the base URL and a key, prints a summary as JSON."""
+
+import json
+import sys
+
+import openai
+
+
+def main(base_url, key):
+    # No retries: a request that has to be repeated is a fault.
+    client = openai.OpenAI(base_url=base_url, api_key=key, max_retries=0, timeout=30)
+    question = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "one two three"}]
+    summary = {"models": [(model.id, model.object, model.owned_by) for model in client.models.list()]}
+    summary["model"] = client.models.retrieve("team/echo").id
+
+    answer = client.chat.completions.create(model="team/echo", messages=question)
+    choice = answer.choices[0]
+    summary["answer"] = {
+        "content": choice.message.content,
+        "role": choice.message.role,
+        "finish_reason": choice.finish_reason,
+        "model": answer.model,
+        "counted": answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens > 0,
+        "has_request_id": bool(answer._request_id),
+    }
+
+    chunks = list(
+        client.chat.completions.create(
+            model="team/echo", messages=question, stream=True, stream_options={"include_usage": True}
+        )
+    )
+    choices = [choice for chunk in chunks for choice in chunk.choices]
+    summary["chunks"] = {
+        "content": "".join(choice.delta.content or "" for choice in choices),
+        "role": choices[0].delta.role,
+        "finish_reasons": [choice.finish_reason for choice in choices if choice.finish_reason],
+        "ids": len({chunk.id for chunk in chunks}),
+        "usage": [bool(chunk.usage) for chunk in chunks[-2:]],
+    }
+
+    with client.chat.completions.stream(model="team/echo", messages=question) as stream:
+        stream.until_done()
+        summary["helper"] = stream.get_final_completion().choices[0].message.content
+
+    summary["errors"] = []
+    wrong_key = client.with_options(api_key="wrong")
+    for asked in (
+        lambda: client.chat.completions.create(model="nobody", messages=question),
+        lambda: client.models.retrieve("nobody"),
+        lambda: wrong_key.models.list(),
+        lambda: client.chat.completions.create(model="failing", messages=question),
+        lambda: list(client.chat.completions.create(model="breaking", messages=question, stream=True)),
+    ):
+        try:
+            asked()
+        except openai.APIError as error:
+            summary["errors"].append([type(error).__name__, error.message, error.code])
+    print(json.dumps(summary))
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,72 @@
+//! What keeps models from running, found out before anybody asks them: on the command line and over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::support::{Machine, binary};
+
+/// A CLI that is well, one that is not installed, and one of the program's own.
+fn machine() -> Machine {
+    let machine = Machine::configured(
+        "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"codex\"\n[models.b]\ndriver = \"gemini\"\n\
+         [models.c]\ndriver = \"echo\"\n",
+    );
+    machine.script("codex", "if [ \"$1\" = --version ]; then echo codex-cli 0.171.0; else echo boom >&2; exit 3; fi");
+    machine
+}
+
+const MISSING: &str = "models.b.program: CLI not found: gemini (npm install -g @google/gemini-cli)";
+
+#[test]
+fn doctor_tells_of_each_model_what_it_would_start_and_what_is_wrong() {
+    let machine = machine();
+    let run = machine.run(&["doctor"]);
+    let (codex, agentbay) = (machine.name("bin/codex"), binary("agentbay"));
+    let expected = format!(
+        "a\tcodex\t{codex}\t0.171.0\nb\tgemini\t-\t-\n  fault: {MISSING}\nc\techo\t{}\t-\n",
+        agentbay.display()
+    );
+    assert_eq!((run.code, run.stdout, run.stderr), (Some(1), expected, String::new()));
+}
+
+#[test]
+fn doctor_has_each_model_that_could_answer_do_so_if_it_is_told_to() {
+    let run = machine().run(&["doctor", "--ask"]);
+    let remarks: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with(' ')).collect();
+    let fault = format!("  fault: {MISSING}");
+    let expected = ["  failed (unknown): CLI failed boom", &fault, "  answered: Answer with the one word: ok"];
+    assert_eq!((run.code, remarks), (Some(1), expected.to_vec()));
+}
+
+#[test]
+fn doctor_is_content_where_all_is_well() {
+    let machine = Machine::configured("[models.c]\ndriver = \"echo\"\nrepo = \".\"\n");
+    assert_eq!(machine.run(&["doctor", "--ask"]).code, Some(0));
+}
+
+#[test]
+fn drivers_are_listed_with_the_models_they_drive() {
+    let machine = machine();
+    let list = machine.serve().get("/v1/drivers").json();
+    let drivers = list["data"].as_array().unwrap();
+    let ids: Vec<&Value> = drivers.iter().map(|driver| &driver["id"]).collect();
+    assert_eq!(ids, ["codex", "echo", "gemini", "generic", "qwen"]);
+    let well = json!({
+        "driver": "codex",
+        "faults": [],
+        "login_hint": "codex login",
+        "model": "a",
+        "program": machine.name("bin/codex"),
+        "tested": true,
+        "version": "0.171.0",
+    });
+    let unwell = json!({
+        "driver": "gemini",
+        "faults": [MISSING],
+        "login_hint": "run `gemini` once and choose how to log in",
+        "model": "b",
+        "program": null,
+        "tested": null,
+        "version": null,
+    });
+    assert_eq!((&drivers[0]["models"], &drivers[2]["models"]), (&json!([well]), &json!([unwell])));
+}

@@ -1,0 +1,141 @@
+//! What goes wrong with a run, each with an answer of its own that says what to do.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Machine, Proxy, Streamed, chat, error};
+
+/// A machine with one model, of these settings.
+fn model(settings: &str) -> (Machine, Proxy) {
+    let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\n[models.m]\n{settings}\n"));
+    let proxy = machine.serve();
+    (machine, proxy)
+}
+
+/// The failure of a run that has not begun: it has its status whether the answer was to be streamed or not.
+fn refused(proxy: &Proxy) -> (u16, Value) {
+    let whole = proxy.complete(&chat("m", "hi"));
+    let mut streamed = chat("m", "hi");
+    streamed["stream"] = true.into();
+    let streamed = proxy.complete(&streamed);
+    assert_eq!((whole.status, whole.json()), (streamed.status, streamed.json()));
+    assert_eq!(whole.header("x-should-retry"), Some("false"));
+    (whole.status, whole.json())
+}
+
+fn configuration(message: &str, detail: Option<&str>) -> (u16, Value) {
+    (500, error(message, "server_error", None, "configuration", detail))
+}
+
+fn not_found(message: &str, detail: Option<&str>) -> (u16, Value) {
+    (404, error(message, "not_found_error", None, "not_found", detail))
+}
+
+#[test]
+fn a_cli_that_is_not_installed_is_told_with_how_to_install_it() {
+    let (_machine, proxy) = model("driver = \"codex\"");
+    let detail = "npm install -g @openai/codex. If it is installed elsewhere, name its file in `program` of the model";
+    assert_eq!(refused(&proxy), not_found("CLI not found: codex", Some(detail)));
+}
+
+#[test]
+fn a_program_that_is_no_file_is_told_by_its_path() {
+    let (machine, proxy) = model("driver = \"generic\"\nprogram = \"./nothing\"");
+    let message = format!("CLI not found: {}", machine.name("work/nothing"));
+    let detail = "Install it, or name its file in `program` of the model in proxy.toml";
+    assert_eq!(refused(&proxy), not_found(&message, Some(detail)));
+}
+
+#[test]
+fn a_repository_that_is_missing_is_told_by_its_path() {
+    let (machine, proxy) = model("driver = \"echo\"\nrepo = \"gone\"");
+    let place = machine.name("work/gone");
+    let message = format!("the repository {place} does not exist: correct `repo` of the model, or create it");
+    assert_eq!(refused(&proxy), not_found(&message, None));
+    fs::create_dir(place).unwrap();
+    assert_eq!(proxy.ask("m", "hi"), "hi");
+}
+
+#[test]
+fn a_driver_that_is_not_loaded_is_told_with_those_that_are() {
+    let (_machine, proxy) = model("driver = \"claude\"");
+    let detail = "loaded: codex, echo, gemini, generic, qwen. \
+                  Put the driver's component into the plugin folder, or correct `driver` of the model";
+    let message = "the model `m` needs the driver `claude`, which is not loaded";
+    assert_eq!(refused(&proxy), configuration(message, Some(detail)));
+}
+
+#[test]
+fn a_generic_driver_needs_a_program_and_options_that_it_knows() {
+    let (_machine, proxy) = model("driver = \"generic\"");
+    let message =
+        "the driver `generic` drives what the model names: write `program = \"…\"` into [models.m] of proxy.toml";
+    assert_eq!(refused(&proxy), configuration(message, None));
+
+    let (_machine, proxy) = model("driver = \"generic\"\nprogram = \"cat\"\noptions = { colour = \"red\" }");
+    let message = "unknown option `colour`: allowed are `args`, `prompt`, `format`, `answer`";
+    assert_eq!(refused(&proxy), configuration(message, None));
+}
+
+#[test]
+fn an_agent_file_that_is_no_text_is_told_by_its_path() {
+    let (machine, proxy) = model("driver = \"echo\"");
+    machine.write("AGENTS.md", [0xff, 0xfe]);
+    let message =
+        format!("cannot read the agent file {}: stream did not contain valid UTF-8", machine.name("work/AGENTS.md"));
+    assert_eq!(refused(&proxy), configuration(&message, None));
+}
+
+const WHOLE: &str = "driver = \"generic\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }";
+
+#[test]
+fn a_cli_that_fails_in_the_middle_of_a_stream_ends_it_with_an_error() {
+    let (machine, proxy) = model(WHOLE);
+    let open = machine.name("open");
+    machine.stand_in("cli", &["gate", "--err", "boom\n", "--exit", "3", &open, "half ", "an answer"]);
+    let (head, events) = proxy.stream("m", "hi");
+    assert_eq!(head.status, 200);
+    fs::write(open, "").unwrap();
+    let expected = Streamed {
+        content: "half an answer".to_owned(),
+        error: Some(error("CLI failed", "server_error", None, "unknown", Some("boom"))),
+        ..Streamed::default()
+    };
+    assert_eq!(Streamed::read(events), expected);
+}
+
+#[test]
+fn a_cli_that_fails_after_half_an_answer_gives_that_half_with_the_error() {
+    let (machine, proxy) = model(WHOLE);
+    machine.stand_in("cli", &["say", "--err", "boom\n", "--exit", "3", "half"]);
+    let answer = proxy.complete(&chat("m", "hi"));
+    let mut expected = error("CLI failed", "server_error", None, "unknown", Some("boom"));
+    expected["error"]["partial"] = "half".into();
+    assert_eq!((answer.status, answer.json()), (500, expected));
+}
+
+#[test]
+fn a_cli_that_is_killed_has_failed() {
+    let (machine, proxy) = model(WHOLE);
+    machine.script("cli", "echo going down >&2; kill -9 $$");
+    let answer = proxy.complete(&chat("m", "hi"));
+    let expected = error("CLI failed", "server_error", None, "unknown", Some("going down"));
+    assert_eq!((answer.status, answer.json()), (500, expected));
+}
+
+#[test]
+fn a_cli_that_cannot_be_started_is_told_with_the_reason() {
+    let (machine, proxy) = model(WHOLE);
+    machine.script("cli", "");
+    fs::write(machine.path("bin/cli"), "#!/no/such/shell\n").unwrap();
+    let message = format!("cannot start {}: No such file or directory (os error 2)", machine.name("bin/cli"));
+    assert_eq!(refused(&proxy), configuration(&message, None));
+}
+
+#[test]
+fn a_cli_that_does_not_read_its_prompt_can_answer() {
+    let (machine, proxy) = model(WHOLE);
+    machine.script("cli", "echo done");
+    assert_eq!(proxy.ask("m", &"x".repeat(1024 * 1024)), "done");
+}

@@ -1,0 +1,123 @@
+//! Each limit of requests and runs meets a test here; those of plugins do in `plugins`.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Machine, Request, Said, Streamed, chat, error, is_alive, wait_for};
+
+/// A machine with one model whose whole output is the answer, and this limit.
+fn limited(limit: &str) -> Machine {
+    Machine::configured(&format!(
+        "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = {{ answer = \"whole\" }}\n\
+         [limits]\n{limit}\n"
+    ))
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused() {
+    let machine = limited("body = \"1 KiB\"");
+    machine.stand_in("cli", &["say", "done"]);
+    let proxy = machine.serve();
+    let body = |length: usize| {
+        let empty = chat("m", "").to_string();
+        chat("m", &"x".repeat(length - empty.len())).to_string()
+    };
+    let answer = proxy.send(&Request::post("/v1/chat/completions", body(1024)));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let answer = proxy.send(&Request::post("/v1/chat/completions", body(1025)));
+    let message = "the body is larger than 1024 bytes (`limits.body` in proxy.toml)";
+    let expected = error(message, "invalid_request_error", None, "body_too_large", None);
+    assert_eq!((answer.status, answer.json()), (413, expected));
+}
+
+#[test]
+fn a_silent_stream_gives_signs_of_life() {
+    let machine = limited("keep_alive = \"20ms\"");
+    let open = machine.name("open");
+    machine.stand_in("cli", &["gate", &open, "first", " last"]);
+    let proxy = machine.serve();
+    let (_head, mut events) = proxy.stream("m", "hi");
+    let comments = events.by_ref().filter(|said| *said == Said::Comment("working".to_owned()));
+    assert_eq!(comments.take(3).count(), 3);
+    fs::write(open, "").unwrap();
+    let rest = Streamed::read(events);
+    assert_eq!((rest.content.as_str(), rest.done), (" last", true));
+}
+
+#[test]
+fn a_run_that_fails_has_a_status_until_the_headers_are_out() {
+    let failed = error("CLI failed", "server_error", None, "unknown", Some("boom"));
+    let machine = limited("headers_after = \"30s\"");
+    machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
+    let mut body = chat("m", "hi");
+    body["stream"] = true.into();
+    let answer = machine.serve().complete(&body);
+    assert_eq!((answer.status, answer.json()), (500, failed.clone()));
+
+    let machine = limited("headers_after = \"0s\"");
+    let open = machine.name("open");
+    machine.stand_in("cli", &["gate", "--err", "boom", "--exit", "3", &open, "", ""]);
+    let proxy = machine.serve();
+    let (head, events) = proxy.stream("m", "hi");
+    assert_eq!(head.status, 200);
+    fs::write(open, "").unwrap();
+    assert_eq!(Streamed::read(events), Streamed { error: Some(failed), ..Streamed::default() });
+}
+
+#[test]
+fn a_line_over_the_limit_is_cut_and_the_rest_is_read_on() {
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\nline = \"1 KiB\"\n");
+    let item = |item: serde_json::Value| json!({"type": "item.completed", "item": item}).to_string();
+    let output = [
+        item(json!({"id": "1", "type": "command_execution", "command": "ls", "aggregated_output": "x".repeat(5000)})),
+        item(json!({"id": "2", "type": "agent_message", "text": "done"})),
+        json!({"type": "turn.completed"}).to_string(),
+    ];
+    machine.stand_in("codex", &["say", &(output.join("\n") + "\n")]);
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("m", "hi"), "done");
+    proxy.logged(&["WARN", "`limits.line`", "lines=1"]);
+}
+
+#[test]
+fn only_the_end_of_standard_error_is_kept() {
+    let machine = limited("stderr = 8");
+    machine.stand_in("cli", &["say", "--err", "0123456789", "--exit", "3", ""]);
+    let answer = machine.serve().complete(&chat("m", "hi"));
+    let expected = error("CLI failed", "server_error", None, "unknown", Some("23456789"));
+    assert_eq!((answer.status, answer.json()), (500, expected));
+}
+
+#[test]
+fn a_cli_is_asked_to_end_and_killed_if_it_does_not() {
+    let limits = "grace = \"200ms\"\n[defaults]\ntimeout = \"100ms\"";
+    let machine = limited(limits);
+    machine.script("cli", "trap 'echo asked > ../asked; exit 0' TERM; echo > ../started; while :; do sleep 0.01; done");
+    let proxy = machine.serve();
+    assert_eq!(proxy.complete(&chat("m", "hi")).status, 504);
+    wait_for("the CLI to be asked", || machine.path("asked").exists());
+
+    let machine = limited(limits);
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.script("cli", "trap '' TERM; exec hang");
+    let proxy = machine.serve();
+    assert_eq!(proxy.complete(&chat("m", "hi")).status, 504);
+    for file in ["alive/leader", "alive/descendant"] {
+        wait_for("the CLI to be killed", || !is_alive(&machine.path(file)));
+    }
+}
+
+#[test]
+fn streams_that_a_descendant_holds_open_do_not_hold_the_answer_up() {
+    let machine = limited("grace = \"100ms\"");
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.script("cli", "hang & echo done");
+    let proxy = machine.serve();
+    let begun = Instant::now();
+    assert_eq!(proxy.ask("m", "hi"), "done");
+    assert!(begun.elapsed() < Duration::from_secs(4), "it took as long as the default of 5 s");
+}

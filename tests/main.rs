@@ -1,0 +1,19 @@
+//! Tests through the real binary, over real sockets, with real processes and real git: one file an area. `support`
+//! holds what they share.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod auth;
+mod captures;
+mod chat;
+mod config;
+mod doctor;
+mod errors;
+mod limits;
+mod openai_client;
+mod plugins;
+mod session;
+mod spec;
+mod stream;
+mod support;
+mod worktree;

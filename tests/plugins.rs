@@ -1,0 +1,262 @@
+//! Plugins in the plugin folder: swapped while the program serves, refused with a reason, held by their limits.
+
+use std::fs;
+use std::thread;
+
+use serde_json::Value;
+
+use crate::support::{Machine, Proxy, Said, Streamed, chat, error, fixtures};
+
+const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+
+/// A component that was built for the tests.
+fn built(name: &str) -> Vec<u8> {
+    fs::read(fixtures().join("plugins").join(name)).unwrap()
+}
+
+/// Waits until the program has looked so many times, the first time being its start.
+fn looked(proxy: &Proxy, times: u32) {
+    proxy.logged(&["looked again", &format!("generation={times} ")]);
+}
+
+/// The lines of `plugin list`, each in its columns. Hashes are left out.
+fn listed(machine: &Machine) -> Vec<Vec<String>> {
+    let run = machine.run(&["plugin", "list"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    let columns =
+        |line: &str| line.split('\t').filter(|text| !text.starts_with("sha256 ")).map(str::to_owned).collect();
+    let rows: Vec<Vec<String>> = run.stdout.lines().map(columns).collect();
+    let is_row = |row: &Vec<String>| row.len() == if row[0] == "refused" { 3 } else { 4 };
+    assert!(rows.iter().all(is_row), "{}", run.stdout);
+    rows
+}
+
+/// The lines about files that are refused: file and reason.
+fn refusals(machine: &Machine) -> Vec<(String, String)> {
+    let refused = listed(machine).into_iter().filter(|columns| columns[0] == "refused");
+    refused.map(|columns| (columns[1].clone(), columns[2].clone())).collect()
+}
+
+#[test]
+fn the_plugins_of_the_program_are_listed() {
+    let row = |id: &str, programs: &str| [id, "0.1.0", &format!("programs {programs}"), "embedded"].map(str::to_owned);
+    let expected = [
+        row("codex", "codex"),
+        row("echo", "agentbay"),
+        row("gemini", "gemini"),
+        row("generic", "-"),
+        row("qwen", "qwen"),
+    ];
+    assert_eq!(listed(&Machine::new()), expected);
+}
+
+#[test]
+fn a_component_takes_the_place_of_one_while_the_program_serves() {
+    let machine = Machine::configured(ECHO);
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+
+    let file = machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    looked(&proxy, 2);
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+    assert_eq!(proxy.streamed("echo", "hi").content, "HI");
+    assert_eq!(listed(&machine)[1], ["echo", "9.9.9", "programs agentbay", file.to_str().unwrap()]);
+
+    fs::remove_file(file).unwrap();
+    looked(&proxy, 3);
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+}
+
+#[test]
+fn garbage_changes_nothing_and_is_told() {
+    let machine = Machine::configured(ECHO);
+    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+
+    let file = machine.put_plugin("echo.wasm", "garbage");
+    proxy.logged(&["ERROR", "plugin refused", file.to_str().unwrap(), "is no WebAssembly component"]);
+    looked(&proxy, 2);
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+    let refusals = refusals(&machine);
+    assert!(
+        matches!(&refusals[..], [(path, why)] if *path == file.display().to_string()
+            && why.starts_with("is no WebAssembly component: ")),
+        "{refusals:?}"
+    );
+
+    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    looked(&proxy, 3);
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+}
+
+#[test]
+fn a_run_keeps_the_plugin_it_began_with() {
+    let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nprogram = \"cli\"\n");
+    let open = machine.path("open");
+    machine.stand_in("cli", &["gate", open.to_str().unwrap(), "first ", "last"]);
+    let proxy = machine.serve();
+    let (head, mut events) = proxy.stream("echo", "hi");
+    assert_eq!(head.status, 200);
+    let begun = events.by_ref().find(|said| matches!(said, Said::Data(data) if data.contains("first ")));
+    assert!(begun.is_some());
+    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    looked(&proxy, 2);
+    fs::write(open, "").unwrap();
+    assert_eq!(Streamed::read(events).content, "last");
+    assert_eq!(proxy.ask("echo", "hi"), "FIRST LAST");
+}
+
+#[test]
+fn no_request_is_lost_while_plugins_are_swapped() {
+    let machine = Machine::configured(ECHO);
+    let proxy = machine.serve();
+    thread::scope(|scope| {
+        let asking = scope.spawn(|| (0..40).map(|_| proxy.ask("echo", "hi")).collect::<Vec<_>>());
+        machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+        looked(&proxy, 2);
+        let answers = asking.join().unwrap();
+        assert!(answers.iter().all(|answer| answer == "hi" || answer == "HI"), "{answers:?}");
+        // First the old one, then the new one.
+        assert!(answers.is_sorted_by(|before, after| before >= after), "{answers:?}");
+    });
+}
+
+#[test]
+fn of_two_files_with_one_id_neither_is_taken() {
+    let machine = Machine::configured(ECHO);
+    let first = machine.put_plugin("a.wasm", built("loud-echo.wasm"));
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+
+    let echo = fs::read(fixtures().parent().unwrap().join("plugins/prebuilt/echo.wasm")).unwrap();
+    let second = machine.put_plugin("b.wasm", echo);
+    looked(&proxy, 2);
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+    let twice = |other: &str| format!("has the id echo, and so has {other}: remove one of the two");
+    let (first, second) = (first.to_str().unwrap().to_owned(), second.to_str().unwrap().to_owned());
+    let expected = [(first.clone(), twice(&second)), (second.clone(), twice(&first))];
+    assert_eq!(refusals(&machine), expected);
+    for (file, reason) in &expected {
+        proxy.logged(&["ERROR", "plugin refused", file, reason]);
+    }
+
+    fs::remove_file(first).unwrap();
+    looked(&proxy, 3);
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+}
+
+#[test]
+fn a_new_plugin_brings_its_driver_while_the_program_serves() {
+    let machine = Machine::configured("[models.m]\ndriver = \"stranger\"\nrepo = \".\"\nprogram = \"my-stranger\"\n");
+    machine.recording("my-stranger", &["say", "hello"]);
+    let proxy = machine.serve();
+    assert_eq!(proxy.complete(&chat("m", "hi")).status, 500);
+    machine.put_plugin("stranger.wasm", built("stranger.wasm"));
+    looked(&proxy, 2);
+    assert_eq!(proxy.ask("m", "hi"), "hello");
+    assert_eq!(machine.seen("my-stranger")["argv"], Value::from(vec!["--hello"]));
+}
+
+#[test]
+fn a_program_that_nobody_granted_is_not_started() {
+    let machine = Machine::configured("[models.m]\ndriver = \"stranger\"\nrepo = \".\"\n");
+    machine.put_plugin("stranger.wasm", built("stranger.wasm"));
+    machine.recording("stranger", &["say", "hello"]);
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    let message = "the driver `stranger` may not start `stranger`: to allow it, write `program = \"stranger\"` into \
+                   [models.m] of proxy.toml";
+    let expected = error(message, "server_error", None, "configuration", None);
+    assert_eq!((answer.status, answer.json()), (500, expected));
+    assert!(!machine.path("stranger.json").exists());
+}
+
+#[test]
+fn a_component_that_wants_something_of_the_host_is_refused_by_name() {
+    let machine = Machine::new();
+    let component = r#"(component (import "wasi:cli/environment@0.2.0" (instance (export "get" (func)))))"#;
+    let file = machine.put_plugin("greedy.wasm", wat::parse_str(component).unwrap());
+    let reason = "imports `wasi:cli/environment@0.2.0`: a plugin imports nothing \
+                  (build it for wasm32-unknown-unknown, without WASI)";
+    assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
+}
+
+#[test]
+fn a_component_without_the_contract_or_with_another_version_is_refused() {
+    let machine = Machine::new();
+    let without = machine.put_plugin("a.wasm", wat::parse_str("(component)").unwrap());
+    let newer = r#"(component (instance $i) (export "agentbay:plugin/agent@0.9.0" (instance $i)))"#;
+    let newer = machine.put_plugin("b.wasm", wat::parse_str(newer).unwrap());
+    let expected = [
+        (without, "does not export `agentbay:plugin/agent`: it was not built against the contract in wit/"),
+        (newer, "was built against contract 0.9.0, and this agentbay speaks 0.1: agentbay must be brought up to date"),
+    ];
+    assert_eq!(refusals(&machine), expected.map(|(file, why)| (file.display().to_string(), why.to_owned())));
+}
+
+#[test]
+fn a_file_over_the_limit_is_refused() {
+    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_file = \"512 KiB\"\n"));
+    let file = machine.put_plugin("large.wasm", vec![0; 512 * 1024 + 1]);
+    let reason = "is larger than 524288 bytes: raise `limits.plugin_file` in proxy.toml if it is meant to be";
+    assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
+}
+
+#[test]
+fn a_plugin_that_never_answers_is_stopped_and_refused() {
+    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_call_cpu = \"50ms\"\n"));
+    let file = machine.put_plugin("endless.wasm", built("endless.wasm"));
+    let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
+    assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
+    // Others are served meanwhile.
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+}
+
+#[test]
+fn memory_that_is_too_little_for_the_programs_own_plugins_is_told_at_the_start() {
+    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_memory = \"64 KiB\"\n"));
+    let run = machine.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
+    let told = run.stderr.starts_with("cannot load the plugin `codex` of the program: ")
+        && run.stderr.contains("more than `limits.plugin_memory` allows");
+    assert!(told, "{}", run.stderr);
+}
+
+#[test]
+fn a_plugin_that_needs_too_much_memory_in_a_run_ends_that_run_only() {
+    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_memory = \"2 MiB\"\n"));
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("echo", &"x".repeat(4 * 1024 * 1024)));
+    let error = &answer.json()["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(answer.status == 500 && message.contains("more than `limits.plugin_memory` allows"), "{message}");
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+}
+
+#[test]
+fn a_plugin_that_hands_over_too_much_at_once_ends_that_run_only() {
+    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_result = \"16 KiB\"\n"));
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("echo", &"x".repeat(64 * 1024)));
+    let error = &answer.json()["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(answer.status == 500 && message.contains("`limits.plugin_result`"), "{message}");
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+}
+
+#[test]
+fn a_plugin_that_uses_up_the_time_of_a_run_ends_that_run_only() {
+    let machine = Machine::configured(&format!(
+        "{ECHO}[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n\
+         [limits]\nplugin_run_cpu = \"10ms\"\n"
+    ));
+    machine.script("cli", "seq 4000000");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    let error = &answer.json()["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(answer.status == 500 && message.contains("`limits.plugin_run_cpu`"), "{message}");
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+}

@@ -1,0 +1,139 @@
+//! Deltas while the CLI still runs, and the end of everything that a run started, however the run ends.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::{Events, Machine, Proxy, Request, Streamed, chat, error, is_alive, wait_for};
+
+/// A model whose whole output is passed on as it comes.
+const CONFIG: &str = "
+[models.m]
+driver = \"generic\"
+repo = \".\"
+program = \"cli\"
+options = { answer = \"whole\" }
+";
+
+/// A machine with a CLI that never ends, and the files that its two processes lock.
+fn hanging(config: &str) -> (Machine, [PathBuf; 2]) {
+    let machine = Machine::configured(config);
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("cli", &["hang", &machine.name("alive"), "I am here"]);
+    let processes = ["alive/leader", "alive/descendant"].map(|name| machine.path(name));
+    (machine, processes)
+}
+
+/// Starts a run of it, and reads until it has said something.
+fn started(proxy: &Proxy, processes: &[PathBuf; 2]) -> Events {
+    let (head, mut events) = proxy.stream("m", "hi");
+    assert_eq!(head.status, 200, "{head:?}");
+    assert_eq!(delta(&mut events), "");
+    assert_eq!(delta(&mut events), "I am here");
+    assert!(processes.iter().all(|file| is_alive(file)));
+    events
+}
+
+/// The text of the next chunk.
+fn delta(events: &mut Events) -> String {
+    let chunk: Value = serde_json::from_str(&events.data().expect("a chunk")).unwrap();
+    chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_else(|| panic!("no text in {chunk}")).to_owned()
+}
+
+fn wait_until_gone(processes: &[PathBuf; 2]) {
+    for file in processes {
+        wait_for(&format!("the end of {}", file.display()), || !is_alive(file));
+    }
+}
+
+#[test]
+fn a_delta_arrives_while_the_cli_still_runs() {
+    let machine = Machine::configured(CONFIG);
+    machine.stand_in("cli", &["gate", &machine.name("open"), "first ", "and last"]);
+    let proxy = machine.serve();
+    let (_head, mut events) = proxy.stream("m", "hi");
+    assert_eq!(delta(&mut events), "");
+    assert_eq!(delta(&mut events), "first ");
+    // Only now does the CLI go on.
+    fs::write(machine.path("open"), "").unwrap();
+    let rest = Streamed::read(events);
+    assert_eq!((rest.content.as_str(), rest.finish_reason.as_deref(), rest.done), ("and last", Some("stop"), true));
+}
+
+#[test]
+fn a_character_that_is_cut_in_two_arrives_whole() {
+    let machine = Machine::configured(CONFIG);
+    let open = machine.name("open");
+    machine.script("cli", &format!("printf 'caf\\303'; until [ -e {open} ]; do sleep 0.01; done; printf '\\251'"));
+    let proxy = machine.serve();
+    let (_head, mut events) = proxy.stream("m", "hi");
+    assert_eq!((delta(&mut events), delta(&mut events)), (String::new(), "caf".to_owned()));
+    fs::write(open, "").unwrap();
+    assert_eq!(Streamed::read(events).content, "é");
+}
+
+#[test]
+fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
+    let (machine, processes) = hanging(CONFIG);
+    let proxy = machine.serve();
+    drop(started(&proxy, &processes));
+    wait_until_gone(&processes);
+    proxy.logged(&["run ended", "Cancelled"]);
+}
+
+#[test]
+fn a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too() {
+    let (machine, processes) = hanging(CONFIG);
+    let proxy = machine.serve();
+    let connection = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    wait_for("the CLI to start", || processes.iter().all(|file| file.exists()));
+    drop(connection);
+    wait_until_gone(&processes);
+}
+
+#[test]
+fn a_run_that_takes_too_long_times_out_and_is_ended() {
+    let (machine, processes) = hanging(&(CONFIG.to_owned() + "timeout = \"300ms\"\n"));
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    let message = "the run took longer than 300ms and was ended: raise `timeout` of the model if it needs more";
+    let mut expected = error(message, "server_error", None, "timeout", None);
+    expected["error"]["partial"] = "I am here".into();
+    assert_eq!((answer.status, answer.json()), (504, expected));
+    wait_until_gone(&processes);
+}
+
+#[test]
+fn a_stream_that_takes_too_long_ends_with_an_error() {
+    let (machine, processes) = hanging(&(CONFIG.to_owned() + "timeout = \"300ms\"\n"));
+    let proxy = machine.serve();
+    let rest = Streamed::read(started(&proxy, &processes));
+    let message = "the run took longer than 300ms and was ended: raise `timeout` of the model if it needs more";
+    let error = error(message, "server_error", None, "timeout", None);
+    assert_eq!(rest, Streamed { error: Some(error), ..Streamed::default() });
+    wait_until_gone(&processes);
+}
+
+#[test]
+fn a_stop_of_the_proxy_ends_its_runs_and_leaves_nothing_behind() {
+    let (machine, processes) = hanging(CONFIG);
+    let proxy = machine.serve();
+    let events = started(&proxy, &processes);
+    assert_eq!(proxy.stop().code(), Some(0));
+    assert!(!processes.iter().any(|file| is_alive(file)));
+    let error = error("the proxy is stopping", "server_error", None, "server", None);
+    assert_eq!(Streamed::read(events), Streamed { error: Some(error), ..Streamed::default() });
+}
+
+#[test]
+fn what_a_cli_leaves_running_ends_with_its_turn() {
+    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\ngrace = \"100ms\"\n"));
+    fs::create_dir(machine.path("alive")).unwrap();
+    let descendant = machine.path("alive/descendant");
+    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.script("cli", &format!("hang & until [ -e {} ]; do sleep 0.01; done; printf done", descendant.display()));
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("m", "hi"), "done");
+    wait_until_gone(&[machine.path("alive/leader"), descendant]);
+}

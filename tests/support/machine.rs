@@ -1,0 +1,171 @@
+//! A machine as the program sees it: a user's home, the programs on PATH, a folder to be started in. Nothing of the
+//! machine that the tests run on gets in, but for the tools that stand in `TOOLS`.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::proxy::Proxy;
+use super::repo::Repo;
+
+/// What the scripts of the tests, and the program itself, need of the machine.
+const TOOLS: [&str; 7] = ["cat", "git", "grep", "rm", "seq", "sh", "sleep"];
+
+/// A machine of a test's own.
+pub(crate) struct Machine {
+    dir: TempDir,
+}
+
+/// How the program ended, and what it said.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Machine {
+    /// A machine without any CLI.
+    pub(crate) fn new() -> Self {
+        let machine = Self { dir: tempfile::tempdir().unwrap() };
+        for folder in ["home", "bin", "tools", "work"] {
+            fs::create_dir(machine.path(folder)).unwrap();
+        }
+        for tool in TOOLS {
+            symlink(on_path(tool), machine.path("tools").join(tool)).unwrap();
+        }
+        machine
+    }
+
+    /// A machine with a proxy.toml.
+    pub(crate) fn configured(toml: &str) -> Self {
+        let machine = Self::new();
+        machine.write("proxy.toml", toml);
+        machine
+    }
+
+    /// A path on it. It is one without symbolic links.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(name)
+    }
+
+    /// The same as text, for configurations and scripts.
+    pub(crate) fn name(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    /// Puts a file into the folder that the program is started in, as editors do: the old one until the new one is
+    /// complete.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        put(&self.path("work").join(name), content.as_ref());
+    }
+
+    /// Puts a file into the plugin folder in the same way.
+    pub(crate) fn put_plugin(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let file = self.plugin(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        put(&file, content.as_ref());
+        file
+    }
+
+    /// Where a file of the plugin folder is.
+    pub(crate) fn plugin(&self, name: &str) -> PathBuf {
+        self.path("home/.local/share/agentbay/plugins").join(name)
+    }
+
+    /// Puts a shell script on PATH.
+    pub(crate) fn script(&self, name: &str, body: &str) {
+        let file = self.path("bin").join(name);
+        fs::write(&file, format!("#!/bin/sh\n{body}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Puts a CLI on PATH for which the stand-in stands. Its arguments are described where its `main` is.
+    pub(crate) fn stand_in(&self, name: &str, args: &[&str]) {
+        self.script(name, &format!("exec {} -- \"$@\"", stand_in_command(args)));
+    }
+
+    /// The same for a CLI that writes what it was given to `NAME.json` of the machine.
+    pub(crate) fn recording(&self, name: &str, args: &[&str]) {
+        let seen = self.name(&format!("{name}.json"));
+        self.stand_in(name, &[&["--seen", &seen], args].concat());
+    }
+
+    /// What a CLI that records was given.
+    pub(crate) fn seen(&self, name: &str) -> serde_json::Value {
+        serde_json::from_slice(&fs::read(self.path(&format!("{name}.json"))).unwrap()).unwrap()
+    }
+
+    /// Makes a repository on it.
+    pub(crate) fn repo(&self, name: &str) -> Repo {
+        Repo::new(self.path(name))
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        let output = self.command(args).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// Starts the program to serve on a free port.
+    pub(crate) fn serve(&self) -> Proxy {
+        self.serve_with(&["--listen", "127.0.0.1:0"])
+    }
+
+    /// Starts the program to serve, with these arguments.
+    pub(crate) fn serve_with(&self, args: &[&str]) -> Proxy {
+        Proxy::start(self.command(&[&["serve"], args].concat()))
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the program is started as a user would")]
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binary("agentbay"));
+        let path = format!("{}:{}", self.name("bin"), self.name("tools"));
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
+        // What is compiled is the same for all, and need not be compiled for each.
+        command.args(args).current_dir(self.path("work")).env_clear().env("XDG_CACHE_HOME", cache);
+        command.env("PATH", path).env("HOME", self.path("home"));
+        command
+    }
+}
+
+/// The recorded runs.
+pub(crate) fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("fixtures")
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+fn stand_in_command(args: &[&str]) -> String {
+    let stand_in = binary("stand-in");
+    let words = [&[stand_in.to_str().unwrap()], args].concat();
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn put(file: &Path, content: &[u8]) {
+    let unfinished = file.with_file_name(".unfinished");
+    fs::write(&unfinished, content).unwrap();
+    fs::rename(unfinished, file).unwrap();
+}
+
+/// A program of this workspace. It is built beside the tests.
+pub(crate) fn binary(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let file = tests.ancestors().nth(2).unwrap().join(name);
+    assert!(file.is_file(), "{} is missing: run `cargo build -p agentbay -p stand-in`", file.display());
+    file
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tools are those of whoever runs the tests")]
+fn on_path(tool: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(tool));
+    files.find(|file| file.is_file()).unwrap_or_else(|| panic!("the tests need `{tool}` on PATH"))
+}

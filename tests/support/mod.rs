@@ -1,0 +1,17 @@
+//! What the tests share: a machine to run the program on, the program while it serves, a client of it.
+
+mod chat;
+mod http;
+mod machine;
+mod proxy;
+mod repo;
+mod sse;
+mod wait;
+
+pub(crate) use chat::{Streamed, chat, error, known, user};
+pub(crate) use http::{Answer, Request};
+pub(crate) use machine::{Machine, Run, binary, fixtures, quoted};
+pub(crate) use proxy::Proxy;
+pub(crate) use repo::Repo;
+pub(crate) use sse::{Events, Said};
+pub(crate) use wait::{is_alive, read_once_there, wait_for};

@@ -1,0 +1,169 @@
+//! The program while it serves.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::chat::{Streamed, chat};
+use super::http::{Answer, Request};
+use super::sse::Events;
+use super::wait::{DEADLINE, wait_for};
+
+/// A program that serves as long as this lives.
+pub(crate) struct Proxy {
+    child: Child,
+    address: SocketAddr,
+    log: Arc<Log>,
+}
+
+/// What the program has logged.
+#[derive(Default)]
+struct Log {
+    text: Mutex<String>,
+    grown: Condvar,
+}
+
+impl Proxy {
+    /// Starts it, and waits until it says where it listens.
+    pub(super) fn start(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let log = Arc::new(Log::default());
+        let stderr = child.stderr.take().unwrap();
+        let follows = Arc::clone(&log);
+        thread::spawn(move || follows.follow(stderr));
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim_end().strip_prefix("listening on http://").map(str::to_owned);
+        let Some(address) = address else {
+            child.wait().unwrap();
+            panic!("it does not listen, but says {line:?} and logs:\n{}", log.text.lock().unwrap());
+        };
+        Self { child, address: address.parse().unwrap(), log }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Sends a request and waits for the whole answer.
+    pub(crate) fn send(&self, request: &Request) -> Answer {
+        let (head, body) = request.send(self.address);
+        head.with(body)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.send(&Request::get(path))
+    }
+
+    /// Sends the body of a request for a completion.
+    pub(crate) fn complete(&self, body: &Value) -> Answer {
+        self.send(&Request::post("/v1/chat/completions", body.to_string()))
+    }
+
+    /// Says one thing to a model, which has to answer.
+    pub(crate) fn ask(&self, model: &str, text: &str) -> String {
+        let answer = self.complete(&chat(model, text));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.json()["choices"][0]["message"]["content"].as_str().expect("an answer").to_owned()
+    }
+
+    /// The same, streamed and with usage: head and events.
+    pub(crate) fn stream(&self, model: &str, text: &str) -> (Answer, Events) {
+        let mut body = chat(model, text);
+        body["stream"] = true.into();
+        body["stream_options"] = serde_json::json!({"include_usage": true});
+        self.stream_of(&body)
+    }
+
+    /// Sends the body of a request for a stream.
+    pub(crate) fn stream_of(&self, body: &Value) -> (Answer, Events) {
+        let (head, body) = Request::post("/v1/chat/completions", body.to_string()).send(self.address);
+        (head, Events::of(body))
+    }
+
+    /// Says one thing to a model, which has to answer in a stream.
+    pub(crate) fn streamed(&self, model: &str, text: &str) -> Streamed {
+        let (head, events) = self.stream(model, text);
+        assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")), "{head:?}");
+        Streamed::read(events)
+    }
+
+    /// The names of the models there are.
+    pub(crate) fn models(&self) -> Vec<String> {
+        let list = self.get("/v1/models").json();
+        list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Waits until all of this stands in one line of the log, and says what that is.
+    pub(crate) fn logged(&self, parts: &[&str]) -> String {
+        self.log.wait_for(parts)
+    }
+
+    /// Everything that was logged so far.
+    pub(crate) fn log(&self) -> String {
+        self.log.text.lock().unwrap().clone()
+    }
+
+    /// Asks it to end, and says how it ended.
+    pub(crate) fn stop(mut self) -> ExitStatus {
+        self.end()
+    }
+
+    fn end(&mut self) -> ExitStatus {
+        if let Some(status) = self.child.try_wait().unwrap() {
+            return status;
+        }
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        let child = Mutex::new(&mut self.child);
+        wait_for("the program to end", || child.lock().unwrap().try_wait().unwrap().is_some());
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // Nothing here may panic a second time.
+            let _gone = self.child.kill();
+            let _reaped = self.child.wait();
+            self.log.show();
+        } else {
+            self.end();
+        }
+    }
+}
+
+impl Log {
+    fn follow(&self, stderr: impl Read) {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            *self.text.lock().unwrap() += &(line + "\n");
+            self.grown.notify_all();
+        }
+    }
+
+    fn wait_for(&self, parts: &[&str]) -> String {
+        let found = |log: &str| {
+            let fits = |line: &&str| parts.iter().all(|part| line.contains(part));
+            log.lines().find(fits).map(str::to_owned)
+        };
+        let log = self.text.lock().unwrap();
+        let (log, _) = self.grown.wait_timeout_while(log, DEADLINE, |log| found(log).is_none()).unwrap();
+        let line = found(&log);
+        drop(log);
+        line.unwrap_or_else(|| panic!("no line of the log has all of {parts:?}"))
+    }
+
+    /// For whoever reads why a test failed.
+    #[expect(clippy::print_stderr, reason = "the test harness shows it if the test failed")]
+    fn show(&self) {
+        if let Ok(log) = self.text.lock() {
+            eprintln!("the program logged:\n{log}");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A git repository that a test makes.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A repository with one commit.
+pub(crate) struct Repo {
+    path: PathBuf,
+}
+
+impl Repo {
+    /// Makes it in a folder that does not exist yet.
+    pub(crate) fn new(path: PathBuf) -> Self {
+        fs::create_dir_all(&path).unwrap();
+        let repo = Self { path };
+        repo.git(&["init", "--quiet", "--initial-branch=main"]);
+        repo.commit("README.md", "A repository.\n");
+        repo
+    }
+
+    /// Where it is, as text for a configuration.
+    pub(crate) fn name(&self) -> &str {
+        self.path.to_str().unwrap()
+    }
+
+    /// The same with a file committed.
+    pub(crate) fn with(self, file: &str, text: &str) -> Self {
+        self.commit(file, text);
+        self
+    }
+
+    /// Commits a file.
+    pub(crate) fn commit(&self, file: &str, text: &str) {
+        fs::write(self.path.join(file), text).unwrap();
+        self.git(&["add", file]);
+        self.git(&["commit", "--quiet", "--message", file]);
+    }
+
+    /// Runs git in the repository, and says what it printed.
+    #[expect(clippy::disallowed_methods, reason = "a test uses git as a person would")]
+    pub(crate) fn git(&self, args: &[&str]) -> String {
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(&self.path)
+            .args(["-c", "user.name=Test", "-c", "user.email=test@example.invalid"])
+            .args(args)
+            .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+}

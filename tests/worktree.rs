@@ -1,0 +1,152 @@
+//! A run in a git worktree of its own: made before it, removed after it, and nothing in it lost. A git that writes down
+//! what it is asked stands first on PATH.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::thread;
+
+use crate::support::{Machine, Proxy, Repo, chat, quoted, read_once_there, wait_for};
+
+/// A machine with a repository, a model that works in worktrees of it, and a CLI that is this script.
+fn machine(cli: &str) -> (Machine, Repo) {
+    let machine = Machine::new();
+    let repo = machine.repo("repo").with("AGENTS.md", "RULES\n");
+    machine.write(
+        "proxy.toml",
+        format!(
+            "[models.m]\ndriver = \"generic\"\nprogram = \"cli\"\nrepo = \"{}\"\nworktree = {{ dir = \"{}\" }}\n",
+            repo.name(),
+            machine.name("worktrees"),
+        ),
+    );
+    let log = quoted(&machine.name("log"));
+    let git = quoted(&fs::canonicalize(machine.path("tools/git")).unwrap().display().to_string());
+    machine.script("git", &format!("echo \"git $*\" >> {log}\nexec {git} \"$@\""));
+    machine.script("cli", &format!("echo \"cli $PWD\" >> {log}\n{cli}"));
+    (machine, repo)
+}
+
+/// Asks the model, and gives the name of the run and its answer.
+fn run(proxy: &Proxy) -> (String, String) {
+    let answer = proxy.complete(&chat("m", "hi"));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let answer = answer.json();
+    let id = answer["id"].as_str().unwrap().strip_prefix("chatcmpl-").unwrap();
+    (id.to_owned(), answer["choices"][0]["message"]["content"].as_str().unwrap().to_owned())
+}
+
+/// What came of worktrees and CLI, in order.
+fn history(machine: &Machine) -> Vec<String> {
+    let log = fs::read_to_string(machine.path("log")).unwrap();
+    log.lines().filter(|line| line.starts_with("cli ") || line.contains(" worktree ")).map(str::to_owned).collect()
+}
+
+/// The worktrees that git knows of, besides the repository itself.
+fn worktrees(repo: &Repo) -> Vec<String> {
+    let list = repo.git(&["worktree", "list", "--porcelain"]);
+    let all = list.lines().filter_map(|line| line.strip_prefix("worktree "));
+    all.filter(|path| *path != repo.name()).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_worktree_is_added_then_the_cli_runs_in_it_then_it_is_removed() {
+    let (machine, repo) = machine("cat");
+    let proxy = machine.serve();
+    let (id, answer) = run(&proxy);
+    assert_eq!(answer, "--- USER TASK ---\nhi");
+    let worktree = machine.name(&format!("worktrees/{id}"));
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    let name = repo.name();
+    let expected = [
+        format!("git -C {name} worktree add {worktree} HEAD"),
+        format!("cli {worktree}"),
+        format!("git -C {name} worktree remove {worktree}"),
+    ];
+    assert_eq!(history(&machine), expected);
+    assert!(!fs::exists(worktree).unwrap());
+    let mode = fs::metadata(machine.path("worktrees")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+#[test]
+fn a_worktree_is_removed_after_a_run_that_failed() {
+    let (machine, repo) = machine("echo no >&2; exit 3");
+    let proxy = machine.serve();
+    assert_eq!(proxy.complete(&chat("m", "hi")).status, 500);
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+}
+
+#[test]
+fn a_worktree_with_changes_stays_with_all_that_is_in_it() {
+    let (machine, repo) = machine("echo precious > new.txt; echo more >> README.md; echo done");
+    let proxy = machine.serve();
+    let (id, answer) = run(&proxy);
+    assert_eq!(answer, "done");
+    let worktree = machine.name(&format!("worktrees/{id}"));
+    proxy.logged(&["WARN", "worktree kept", &worktree]);
+    assert_eq!(worktrees(&repo), [worktree]);
+    let read = |file: &str| fs::read_to_string(machine.path(&format!("worktrees/{id}/{file}"))).unwrap();
+    assert_eq!((read("new.txt"), read("README.md")), ("precious\n".to_owned(), "A repository.\nmore\n".to_owned()));
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_commit_of_a_run_is_kept_under_a_ref() {
+    let (machine, repo) = machine(
+        "echo precious > new.txt; git add new.txt\n\
+         git -c user.name=Agent -c user.email=agent@example.invalid commit --quiet --message 'by the agent'\n\
+         echo done",
+    );
+    let proxy = machine.serve();
+    let (id, answer) = run(&proxy);
+    assert_eq!(answer, "done");
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    let refs = repo.git(&["for-each-ref", "--format=%(refname) %(subject)"]);
+    assert_eq!(refs, format!("refs/agentbay/{id} by the agent\nrefs/heads/main AGENTS.md"));
+    assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new.txt")]), "precious");
+}
+
+#[test]
+fn two_runs_at_once_have_two_worktrees() {
+    let (machine, repo) =
+        machine("echo mine > mine.txt; rm mine.txt; pwd; until [ -e \"$OPEN\" ]; do sleep 0.01; done");
+    let open = machine.path("open");
+    let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    machine.write("proxy.toml", config + &format!("env = {{ OPEN = \"{}\" }}\n", open.display()));
+    let proxy = machine.serve();
+    let runs = thread::scope(|scope| {
+        let runs = [(); 2].map(|()| scope.spawn(|| run(&proxy)));
+        wait_for("both to run", || read_once_there(&machine.path("log")).matches("cli ").count() == 2);
+        fs::write(&open, "").unwrap();
+        runs.map(|run| run.join().unwrap())
+    });
+    for (id, answer) in &runs {
+        assert_eq!(*answer, machine.name(&format!("worktrees/{id}")));
+    }
+    assert_ne!(runs[0], runs[1]);
+    wait_for("the worktrees to be removed", || worktrees(&repo).is_empty());
+}
+
+#[test]
+fn a_folder_for_worktrees_that_others_can_open_is_refused() {
+    let (machine, _repo) = machine("echo done");
+    fs::create_dir(machine.path("worktrees")).unwrap();
+    fs::set_permissions(machine.path("worktrees"), fs::Permissions::from_mode(0o755)).unwrap();
+    let answer = machine.serve().complete(&chat("m", "hi"));
+    let error = &answer.json()["error"];
+    let place = machine.name("worktrees");
+    let message = format!("cannot use the folder {place}: other users may open it: `chmod 700 {place}`");
+    assert_eq!((answer.status, &error["message"], &error["code"]), (500, &message.into(), &"configuration".into()));
+}
+
+#[test]
+fn a_repository_without_a_commit_gives_what_git_says() {
+    let (machine, _repo) = machine("echo done");
+    fs::create_dir(machine.path("empty")).unwrap();
+    let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    machine.write("proxy.toml", config.replace("/repo\"", "/empty\""));
+    let answer = machine.serve().complete(&chat("m", "hi"));
+    let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    let begin = format!("`git worktree add` failed in {}: fatal: not a git repository", machine.name("empty"));
+    assert!(answer.status == 500 && message.starts_with(&begin), "{message}");
+}
