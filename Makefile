@@ -32,4 +32,4 @@ doc:
 
 # Licences, sources and banned crates, by deny.toml. Needs cargo-deny.
 deny:
-	cargo deny --locked --offline check licenses bans sources
+	cargo deny --locked check licenses bans sources

@@ -151,8 +151,8 @@ fn show_diagnoses(diagnoses: &[Diagnosis]) -> anyhow::Result<ExitCode> {
         match &diagnosis.answer {
             Some(Ok(answer)) => writeln!(stdout, "  answered: {}", answer.trim())?,
             Some(Err(failure)) => {
-                let detail = failure.detail.lines().last().unwrap_or_default();
-                writeln!(stdout, "  failed ({}): {} {detail}", failure.category.name(), failure.message)?;
+                let detail = failure.detail.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+                writeln!(stdout, "  failed ({}): {}{detail}", failure.category.name(), failure.message)?;
             }
             None => {}
         }

@@ -1,4 +1,5 @@
 //! The program as a command: what it prints and how it exits, where no server is needed.
+#![cfg(test)]
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};

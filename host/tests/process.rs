@@ -1,4 +1,5 @@
 //! Processes, started for real: what is said to them, what they say, and that nothing of them is left.
+#![cfg(test)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
