@@ -5,6 +5,7 @@
 
 mod auth;
 mod captures;
+mod cases;
 mod chat;
 mod config;
 mod doctor;
