@@ -33,7 +33,7 @@ fn doctor_has_each_model_that_could_answer_do_so_if_it_is_told_to() {
     let run = machine().run(&["doctor", "--ask"]);
     let remarks: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with(' ')).collect();
     let fault = format!("  fault: {MISSING}");
-    let expected = ["  failed (unknown): CLI failed boom", &fault, "  answered: Answer with the one word: ok"];
+    let expected = ["  failed (unknown): CLI failed: boom", &fault, "  answered: Answer with the one word: ok"];
     assert_eq!((run.code, remarks), (Some(1), expected.to_vec()));
 }
 
