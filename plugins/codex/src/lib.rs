@@ -11,6 +11,8 @@ use agentbay_plugin_sdk::{
 
 export_agent!(Codex);
 
+const LOGIN_HINT: &str = "codex login";
+
 /// OpenAI Codex.
 #[derive(Debug)]
 pub struct Codex;
@@ -25,6 +27,7 @@ impl Agent for Codex {
             features: Features::REASONING
                 | Features::TOOLS
                 | Features::RESUME
+                | Features::OUTPUT_SCHEMA
                 | Features::EXTRA_DIRS
                 | Features::MODEL_CHOICE
                 | Features::READ_ONLY,
@@ -32,7 +35,7 @@ impl Agent for Codex {
                 version_args: vec!["--version".into()],
                 tested_versions: "0.171".into(),
                 install_hint: "npm install -g @openai/codex".into(),
-                login_hint: "codex login".into(),
+                login_hint: LOGIN_HINT.into(),
             },
             home: Some(Home { env: "CODEX_HOME".into(), keep: vec!["auth.json".into(), "config.toml".into()] }),
             ..Description::new("codex", "OpenAI Codex", env!("CARGO_PKG_VERSION"), Framing::Lines)

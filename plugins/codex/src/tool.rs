@@ -16,7 +16,7 @@ impl Tool {
     /// The tool of an item event; none if the item is something else.
     pub(crate) fn of(event: &Value) -> Option<Self> {
         let item = json::at(event, &["item"])?;
-        let kind = json::text(item, &["type"])?;
+        let kind = kind(event)?;
         let only = |name: &str| {
             let value = json::at(item, &[name]).cloned().unwrap_or(Value::Null);
             Value::Object([(name.to_owned(), value)].into_iter().collect())
@@ -44,6 +44,12 @@ impl Tool {
     pub(crate) fn result(self) -> ToolResult {
         ToolResult { id: self.id, output: self.output, is_error: self.is_error }
     }
+}
+
+/// The kind of an item event's item. Versions of late 2025 have it under another name.
+pub(crate) fn kind(event: &Value) -> Option<&str> {
+    let item = json::at(event, &["item"])?;
+    json::text(item, &["type"]).or_else(|| json::text(item, &["item_type"]))
 }
 
 fn mcp_output(item: &Value) -> String {

@@ -3,10 +3,18 @@
 use std::collections::BTreeSet;
 
 use agentbay_plugin_sdk::{
-    Category, Event, Level, Protocol, Speech, Turn, Usage, UsageScope, Value, failed, finished, json, notice,
+    Category, Event, Level, Outcome, Protocol, Speech, Stop, Turn, Usage, UsageScope, Value, classify, failed,
+    finished, json, notice,
 };
 
-use crate::tool::Tool;
+use crate::LOGIN_HINT;
+use crate::tool::{self, Tool};
+
+/// What Codex calls an answer that was cut off at the limit of tokens.
+const TOKENS_SPENT: &str = "max_output_tokens";
+
+/// How much of an unknown name is shown.
+const SHOWN_CHARS: usize = 60;
 
 /// The state of one run's events.
 #[derive(Debug)]
@@ -14,14 +22,17 @@ pub struct Events {
     speech: Speech,
     /// Tool calls that were told and have no result yet.
     open_calls: BTreeSet<String>,
+    /// The kind of the last item that is not known.
+    unknown_item: Option<String>,
     error: String,
 }
 
 impl Protocol for Events {
     const NAME: &'static str = "Codex";
+    const LOGIN_HINT: &'static str = LOGIN_HINT;
 
     fn new(_turn: &Turn) -> Self {
-        Self { speech: Speech::default(), open_calls: BTreeSet::new(), error: String::new() }
+        Self { speech: Speech::default(), open_calls: BTreeSet::new(), unknown_item: None, error: String::new() }
     }
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
@@ -40,11 +51,10 @@ impl Protocol for Events {
             Some("error") => self.warn(json::text(event, &["message"]), events),
             Some("turn.completed") => {
                 events.push(Event::Usage(usage(event)));
-                events.push(Event::Done(finished(None)));
+                events.push(Event::Done(self.completed_turn()));
             }
             Some("turn.failed") => {
-                let said = json::text(event, &["error", "message"]).unwrap_or(&self.error);
-                events.push(Event::Done(failed(Category::Unknown, "CLI failed", said)));
+                events.push(Event::Done(failed_turn(json::text(event, &["error", "message"]).unwrap_or(&self.error))));
             }
             Some(_) | None => return false,
         }
@@ -59,8 +69,9 @@ impl Protocol for Events {
 impl Events {
     fn completed(&mut self, event: &Value, events: &mut Vec<Event>) {
         let text = json::some_text(event, &["item", "text"]);
-        match json::text(event, &["item", "type"]) {
-            Some("agent_message") => {
+        let kind = tool::kind(event);
+        match kind {
+            Some("agent_message" | "assistant_message") => {
                 self.speech.part();
                 self.speech.say(text.unwrap_or_default(), events);
             }
@@ -69,14 +80,28 @@ impl Events {
             Some("error") => {
                 events.extend(json::text(event, &["item", "message"]).map(|said| notice(Level::Warning, said)))
             }
-            Some(_) | None => {
+            Some("todo_list") | None => {}
+            Some(other) => {
                 if let Some(tool) = Tool::of(event) {
                     // Some items are told only when they are over.
                     self.call(&tool, events);
                     self.open_calls.remove(&tool.id);
                     events.push(Event::ToolResult(tool.result()));
+                } else {
+                    self.unknown_item = Some(other.chars().take(SHOWN_CHARS).collect());
                 }
             }
+        }
+    }
+
+    /// A turn in which nothing was said is one all the same, unless there was something that may have been the answer.
+    fn completed_turn(&self) -> Outcome {
+        match &self.unknown_item {
+            Some(kind) if !self.speech.spoke() => {
+                let message = format!("Codex told its answer in a form that is not known: item `{kind}`");
+                failed(Category::Unknown, message, "")
+            }
+            Some(_) | None => finished(None),
         }
     }
 
@@ -92,6 +117,14 @@ impl Events {
             events.push(notice(Level::Warning, said));
         }
     }
+}
+
+/// An answer that was cut off is one: a client knows by the reason why it ends there.
+fn failed_turn(said: &str) -> Outcome {
+    if said.contains(TOKENS_SPENT) {
+        return Outcome { stop: Stop::MaxTokens, ..finished(None) };
+    }
+    classify::failure(said).into()
 }
 
 /// The counts are totals of the thread, earlier turns included.

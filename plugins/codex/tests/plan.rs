@@ -2,7 +2,7 @@
 
 use agentbay_plugin_codex::Codex;
 use agentbay_plugin_sdk::testing::turn;
-use agentbay_plugin_sdk::{Agent, Category, Failure, Permission, Plan, Turn};
+use agentbay_plugin_sdk::{Agent, Category, Failure, Permission, Plan, PlanFile, Turn};
 
 #[test]
 fn the_prompt_is_read_from_standard_input_and_is_no_argument() {
@@ -52,6 +52,25 @@ fn a_resumed_session_keeps_the_options_of_exec_before_the_subcommand() {
         "-",
     ];
     assert_eq!(Codex::prepare(&turn), Ok(Plan::new("codex", args)));
+}
+
+#[test]
+fn a_schema_is_handed_over_as_a_file() {
+    let turn = Turn { output_schema: Some(r#"{"type":"object"}"#.into()), ..turn("x") };
+    let args = [
+        "exec",
+        "--json",
+        "--cd",
+        "/repo",
+        "--skip-git-repo-check",
+        "--sandbox",
+        "workspace-write",
+        "--output-schema",
+        "/run/agentbay/run-1/schema.json",
+        "-",
+    ];
+    let files = vec![PlanFile { name: "schema.json".into(), text: r#"{"type":"object"}"#.into() }];
+    assert_eq!(Codex::prepare(&turn), Ok(Plan { files, ..Plan::new("codex", args) }));
 }
 
 #[test]

@@ -1,12 +1,15 @@
 //! Drives Gemini CLI through `--output-format stream-json`. The command line is in `plan.rs`, the meaning of the events in
-//! `transcript.rs`.
+//! `transcript.rs`, and of what it says about its own retries in `attempts.rs`.
 
+mod attempts;
 mod plan;
 mod transcript;
 
 use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent};
 
 export_agent!(Gemini);
+
+const LOGIN_HINT: &str = "run `gemini` once and choose how to log in, or set GEMINI_API_KEY";
 
 /// Gemini CLI.
 #[derive(Debug)]
@@ -28,7 +31,7 @@ impl Agent for Gemini {
                 version_args: vec!["--version".into()],
                 tested_versions: "0.61".into(),
                 install_hint: "npm install -g @google/gemini-cli".into(),
-                login_hint: "run `gemini` once and choose how to log in".into(),
+                login_hint: LOGIN_HINT.into(),
             },
             ..Description::new("gemini", "Gemini CLI", env!("CARGO_PKG_VERSION"), Framing::Lines)
         }

@@ -1,4 +1,10 @@
 //! Owns the command line of Gemini CLI. The prompt goes to standard input, which is read when there is no `--prompt`.
+//!
+//! Gemini CLI takes a prompt that begins with `/name` for a command if there is one of this name, also one of the
+//! repository's; a space before it makes it a prompt. There is no way to keep it from putting a file that exists and is named
+//! in a prompt, as `@path`, behind the prompt.
+//!
+//! Without a model it asks a small one first which to use: one request more for each prompt.
 
 use agentbay_plugin_sdk::{Failure, Permission, Plan, Turn};
 
@@ -18,6 +24,11 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         plan = plan.option("--resume", session)?;
     }
     Ok(plan)
+}
+
+/// What is written to standard input.
+pub(crate) fn input(turn: &Turn) -> String {
+    if turn.prompt.starts_with('/') { format!(" {}", turn.prompt) } else { turn.prompt.clone() }
 }
 
 /// Without a terminal no mode asks: tools that would need to be approved are not offered to the model.

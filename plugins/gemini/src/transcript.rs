@@ -1,29 +1,47 @@
-//! Owns the meaning of the events of Gemini CLI's `stream-json`.
+//! Owns the meaning of the events of Gemini CLI's `stream-json`, and of the one object of its one-shot JSON mode.
 
 use agentbay_plugin_sdk::{
-    Category, Event, Level, Protocol, Speech, ToolCall, ToolResult, Turn, Usage, UsageScope, Value, failed, finished,
-    json, notice,
+    Category, Event, Level, Outcome, Protocol, Speech, Stop, ToolCall, ToolResult, Turn, Usage, UsageScope, Value,
+    classify, finished, json, notice,
 };
+
+use crate::attempts::Attempt;
+use crate::{LOGIN_HINT, plan};
+
+/// What the CLI says when it stops a model that repeats itself, in a run that it then calls a success.
+const LOOP_DETECTED: &str = "Loop detected";
 
 /// The state of one run's events.
 #[derive(Debug)]
 pub struct Events {
     speech: Speech,
     error: String,
+    is_stopped: bool,
+    is_done: bool,
 }
 
 impl Protocol for Events {
     const NAME: &'static str = "Gemini CLI";
+    const LOGIN_HINT: &'static str = LOGIN_HINT;
+    const EXIT_CODES: &'static [(i32, Category, &'static str)] = &[
+        (41, Category::Authentication, "Gemini CLI is not logged in"),
+        (42, Category::Validation, "Gemini CLI does not take what it was asked"),
+        (44, Category::Configuration, "The sandbox of Gemini CLI does not work"),
+        (52, Category::Configuration, "The settings of Gemini CLI are wrong"),
+        (55, Category::Configuration, "Gemini CLI does not trust the folder it was started in"),
+    ];
 
     fn new(_turn: &Turn) -> Self {
-        Self { speech: Speech::default(), error: String::new() }
+        Self { speech: Speech::default(), error: String::new(), is_stopped: false, is_done: false }
+    }
+
+    fn input(turn: &Turn) -> String {
+        plan::input(turn)
     }
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
         match json::text(event, &["type"]) {
-            Some("init") => {
-                events.extend(json::some_text(event, &["session_id"]).map(|id| Event::Session(id.into())));
-            }
+            Some("init") => session(event, events),
             Some("message") => self.message(event, events),
             Some("tool_use") => {
                 // Nothing but the call tells that the text after it is a new message.
@@ -35,17 +53,21 @@ impl Protocol for Events {
                 }));
             }
             Some("tool_result") => events.push(Event::ToolResult(tool_result(event))),
-            // A remark: a run that ends with `success` may have had some.
-            Some("error") => {
-                if let Some(said) = json::some_text(event, &["message"]) {
-                    said.clone_into(&mut self.error);
-                    events.push(notice(Level::Warning, said));
-                }
-            }
+            Some("error") => self.remark(event, events),
             Some("result") => self.result(event, events),
-            Some(_) | None => return false,
+            None => return self.one_shot(event, events),
+            Some(_) => return false,
         }
         true
+    }
+
+    fn read_stderr(&mut self, lines: &str, events: &mut Vec<Event>) {
+        for attempt in lines.split('\n').filter_map(Attempt::of) {
+            events.push(notice(Level::Warning, attempt.remark()));
+            if let Some(failure) = attempt.verdict() {
+                self.done(failure.into(), events);
+            }
+        }
     }
 
     fn error(&self) -> &str {
@@ -61,18 +83,55 @@ impl Events {
         }
     }
 
-    fn result(&self, event: &Value, events: &mut Vec<Event>) {
+    /// A run that ends with `success` may have had some.
+    fn remark(&mut self, event: &Value, events: &mut Vec<Event>) {
+        if let Some(said) = json::some_text(event, &["message"]) {
+            said.clone_into(&mut self.error);
+            self.is_stopped |= said.starts_with(LOOP_DETECTED);
+            events.push(notice(Level::Warning, said));
+        }
+    }
+
+    fn result(&mut self, event: &Value, events: &mut Vec<Event>) {
         if json::at(event, &["stats"]).is_some_and(Value::is_object) {
             events.push(Event::Usage(usage(event)));
         }
         let outcome = if json::text(event, &["status"]) == Some("success") {
-            finished(None)
+            // The answer ends where the CLI stopped the model.
+            let stop = if self.is_stopped { Stop::MaxTurns } else { Stop::EndTurn };
+            Outcome { stop, ..finished(None) }
         } else {
-            let said = json::some_text(event, &["error", "message"]).unwrap_or(&self.error);
-            failed(Category::Unknown, "CLI failed", said)
+            classify::failure(json::some_text(event, &["error", "message"]).unwrap_or(&self.error)).into()
         };
-        events.push(Event::Done(outcome));
+        self.done(outcome, events);
     }
+
+    /// What the CLI prints with `--output-format json`: an answer or an error, with the counts of each model.
+    fn one_shot(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
+        let answer = json::text(event, &["response"]);
+        let error = json::some_text(event, &["error", "message"]);
+        let outcome = match (answer, error) {
+            (_, Some(error)) => classify::failure(error).into(),
+            (Some(answer), None) => finished(Some(answer.into())),
+            (None, None) => return false,
+        };
+        session(event, events);
+        if let Some(models) = json::at(event, &["stats", "models"]).and_then(Value::as_object) {
+            events.push(Event::Usage(models.values().map(model_usage).fold(NO_USAGE, added)));
+        }
+        self.done(outcome, events);
+        true
+    }
+
+    fn done(&mut self, outcome: Outcome, events: &mut Vec<Event>) {
+        if !std::mem::replace(&mut self.is_done, true) {
+            events.push(Event::Done(outcome));
+        }
+    }
+}
+
+fn session(event: &Value, events: &mut Vec<Event>) {
+    events.extend(json::some_text(event, &["session_id"]).map(|id| Event::Session(id.into())));
 }
 
 fn tool_result(event: &Value) -> ToolResult {
@@ -97,5 +156,27 @@ fn usage(event: &Value) -> Usage {
         cache_write: 0,
         output,
         reasoning: output - spoken,
+    }
+}
+
+const NO_USAGE: Usage =
+    Usage { scope: UsageScope::Run, input: 0, cached_input: 0, cache_write: 0, output: 0, reasoning: 0 };
+
+/// The counts of one model in the one-shot mode, under other names.
+fn model_usage(model: &Value) -> Usage {
+    let tokens = |name: &str| json::count(model, &["tokens", name]);
+    let reasoning = tokens("thoughts");
+    let input = tokens("prompt");
+    let output = tokens("candidates").saturating_add(reasoning);
+    Usage { input, cached_input: tokens("cached"), output, reasoning, ..NO_USAGE }
+}
+
+fn added(one: Usage, other: Usage) -> Usage {
+    Usage {
+        input: one.input.saturating_add(other.input),
+        cached_input: one.cached_input.saturating_add(other.cached_input),
+        output: one.output.saturating_add(other.output),
+        reasoning: one.reasoning.saturating_add(other.reasoning),
+        ..NO_USAGE
     }
 }

@@ -1,6 +1,6 @@
 //! Owns the reading of a stream of JSON values, one a line. A stream without a single known event is plain text.
 
-use agentbay_plugin_sdk::{Category, Event, LastBlock, LineCutter, Outcome, Usage, UsageScope, failed, finished, json};
+use agentbay_plugin_sdk::{Event, LastBlock, LineCutter, Outcome, Usage, UsageScope, classify, finished, json};
 
 use crate::content::{self, Part};
 use crate::transcript::no_output;
@@ -59,7 +59,7 @@ impl Stream {
             return finished(Some(answer));
         }
         if !self.error.is_empty() {
-            return failed(Category::Unknown, "CLI failed", self.error.as_str());
+            return classify::failure(&self.error).into();
         }
         let plain = if self.understood { None } else { self.plain.take() };
         finished(Some(plain.unwrap_or_else(no_output)))

@@ -9,8 +9,8 @@
 //! In every format empty output of a run that went well gives the answer `No output from CLI.`.
 
 use agentbay_plugin_sdk::{
-    Category, Event, ExitStatus, LastBlock, NO_OUTPUT, Outcome, StreamName, Transcript, Turn, Value, ended, failed,
-    finished, last_block,
+    Category, Event, ExitStatus, LastBlock, NO_OUTPUT, Outcome, StderrTail, StreamName, Transcript, Turn, Value, ended,
+    failed, finished, last_block,
 };
 
 use crate::content;
@@ -28,6 +28,7 @@ const HELD_LINE_FEEDS: usize = 64 * 1024;
 pub struct GenericTranscript {
     settings: Settings,
     reader: Reader,
+    stderr: StderrTail,
 }
 
 #[derive(Debug)]
@@ -48,7 +49,7 @@ impl Transcript for GenericTranscript {
             (Format::Json, _) => Reader::Json { text: String::new(), too_long: false },
             (Format::StreamJson, _) => Reader::Stream(Stream::default()),
         };
-        Self { settings, reader }
+        Self { settings, reader, stderr: StderrTail::default() }
     }
 
     fn begin(&mut self, turn: &Turn) -> Vec<Event> {
@@ -61,7 +62,10 @@ impl Transcript for GenericTranscript {
     fn output(&mut self, source: StreamName, text: &str) -> Vec<Event> {
         match source {
             StreamName::Stdout => {}
-            StreamName::Stderr => return Vec::new(),
+            StreamName::Stderr => {
+                self.stderr.push(text);
+                return Vec::new();
+            }
         }
         match &mut self.reader {
             Reader::LastBlock(block) => {
@@ -93,8 +97,8 @@ impl Transcript for GenericTranscript {
             Reader::Stream(stream) => stream.end(),
         };
         let said = match &self.reader {
-            Reader::Stream(stream) => stream.error(),
-            Reader::LastBlock(_) | Reader::Whole { .. } | Reader::Json { .. } => "",
+            Reader::Stream(stream) if !stream.error().is_empty() => stream.error(),
+            Reader::Stream(_) | Reader::LastBlock(_) | Reader::Whole { .. } | Reader::Json { .. } => self.stderr.text(),
         };
         ended(how, said, || outcome)
     }

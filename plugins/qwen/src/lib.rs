@@ -8,6 +8,8 @@ use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, JsonLi
 
 export_agent!(Qwen);
 
+const LOGIN_HINT: &str = "run `qwen` once and choose how to log in";
+
 /// Qwen Code.
 #[derive(Debug)]
 pub struct Qwen;
@@ -22,6 +24,7 @@ impl Agent for Qwen {
                 | Features::REASONING
                 | Features::TOOLS
                 | Features::RESUME
+                | Features::OUTPUT_SCHEMA
                 | Features::EXTRA_DIRS
                 | Features::MODEL_CHOICE
                 | Features::READ_ONLY,
@@ -29,7 +32,7 @@ impl Agent for Qwen {
                 version_args: vec!["--version".into()],
                 tested_versions: "0.15, 0.24".into(),
                 install_hint: "npm install -g @qwen-code/qwen-code (needs Node.js 22)".into(),
-                login_hint: "run `qwen` once and choose how to log in".into(),
+                login_hint: LOGIN_HINT.into(),
             },
             ..Description::new("qwen", "Qwen Code", env!("CARGO_PKG_VERSION"), Framing::Lines)
         }

@@ -1,10 +1,32 @@
-//! Owns the command line of Qwen Code. The prompt goes to standard input, which is read when there is no `--prompt`.
+//! Owns the command line of Qwen Code, and how a prompt is written to its standard input.
+//!
+//! The prompt goes in as a `stream-json` message, since two line feeds are added to one in plain text. Where an answer has to
+//! follow a schema, Qwen Code takes plain text only.
+//!
+//! Qwen Code takes a prompt that begins with `/name` for a command; a space before it makes it a prompt. There is no way to
+//! keep it from putting a file that exists and is named in a prompt, as `@path`, behind the prompt: with the driver `acp` it
+//! does not do so.
 
-use agentbay_plugin_sdk::{Failure, Permission, Plan, Turn};
+use agentbay_plugin_sdk::claude::user_message;
+use agentbay_plugin_sdk::{Category, Failure, Permission, Plan, PlanFile, Turn};
+
+/// How long a schema may be: there is no way to give it but as an argument, and Linux ends those at 128 KiB.
+const SCHEMA_BYTES: usize = 120 * 1024;
+
+/// Settings of lowest rank, so that the user's own win.
+const DEFAULTS_FILE: &str = "qwen-defaults.json";
+
+/// The host retries. Qwen Code itself would wait a minute between ten attempts.
+const DEFAULTS: &str = r#"{"model":{"generationConfig":{"maxRetries":0}}}"#;
 
 /// The command line of a turn.
 pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     let mut plan = Plan::new("qwen", ["--output-format", "stream-json"]);
+    if let Some(schema) = &turn.output_schema {
+        plan = plan.option("--json-schema", short(schema)?)?;
+    } else {
+        plan = plan.arg("--input-format").arg("stream-json");
+    }
     if turn.partial {
         plan = plan.arg("--include-partial-messages");
     }
@@ -18,6 +40,9 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     if let Some(session) = &turn.session {
         plan = plan.option("--resume", session)?;
     }
+    plan.files.push(PlanFile { name: DEFAULTS_FILE.into(), text: DEFAULTS.into() });
+    let defaults = format!("{}/{DEFAULTS_FILE}", turn.run_dir);
+    plan.env.push(("QWEN_CODE_SYSTEM_DEFAULTS_PATH".into(), Some(defaults)));
     Ok(plan)
 }
 
@@ -28,4 +53,18 @@ fn approval_mode(permission: Permission) -> &'static str {
         Permission::WorkspaceWrite => "auto-edit",
         Permission::FullAccess => "yolo",
     }
+}
+
+fn short(schema: &str) -> Result<&str, Failure> {
+    if schema.len() <= SCHEMA_BYTES {
+        return Ok(schema);
+    }
+    let message = format!("Qwen Code takes no schema of more than {SCHEMA_BYTES} bytes");
+    Err(Failure::new(Category::Validation, message, ""))
+}
+
+/// What is written to standard input.
+pub(crate) fn input(turn: &Turn) -> String {
+    let prompt = if turn.prompt.starts_with('/') { format!(" {}", turn.prompt) } else { turn.prompt.clone() };
+    if turn.output_schema.is_some() { prompt } else { user_message(&prompt) }
 }

@@ -1,7 +1,14 @@
 //! Owns what is Qwen Code's own in the Claude-like events it prints. The events themselves are read by the SDK.
 
-use agentbay_plugin_sdk::claude::{ClaudeStream, InputTokens};
-use agentbay_plugin_sdk::{Event, Protocol, Turn, Value};
+use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens};
+use agentbay_plugin_sdk::{Event, Protocol, Turn, UsageScope, Value};
+
+use crate::{LOGIN_HINT, plan};
+
+/// Unlike Claude Code it counts what came from a cache among the input, as OpenAI does, counts on from a resumed session, and
+/// prints an error of its provider as the assistant's text before it tells it as an error.
+const DIALECT: Dialect =
+    Dialect { input_tokens: InputTokens::All, error_text: "[API Error: ", usage_scope: UsageScope::Thread };
 
 /// The state of one run's events.
 #[derive(Debug)]
@@ -9,10 +16,14 @@ pub struct Events(ClaudeStream);
 
 impl Protocol for Events {
     const NAME: &'static str = "Qwen Code";
+    const LOGIN_HINT: &'static str = LOGIN_HINT;
 
-    fn new(_turn: &Turn) -> Self {
-        // Unlike Claude Code it counts what came from a cache among the input, as OpenAI does.
-        Self(ClaudeStream::new(InputTokens::All))
+    fn new(turn: &Turn) -> Self {
+        Self(ClaudeStream::new(DIALECT).silent(turn.output_schema.is_some()))
+    }
+
+    fn input(turn: &Turn) -> String {
+        plan::input(turn)
     }
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {

@@ -1,18 +1,29 @@
 //! Owns the verdict on a process that ended without having said that its turn is over.
 
-use crate::{Category, ExitStatus, Failure, KillReason, Outcome};
+use crate::{Category, ExitStatus, Failure, KillReason, Outcome, classify};
 
 /// The message of a run whose output was empty. Which of the two, an answer or a failure, is the plugin's decision.
 pub const NO_OUTPUT: &str = "No output from CLI.";
 
 /// The verdict by the way a process ended: `clean` is asked if it exited with 0. Otherwise the turn failed, and `said` is
-/// what the CLI said about it on its error channel; the host puts standard error in place of an empty one.
+/// what the CLI said about it on its error channel, which tells the kind of failure; the host puts standard error in place of
+/// an empty one.
 pub fn ended(how: ExitStatus, said: &str, clean: impl FnOnce() -> Outcome) -> Outcome {
     match how {
         ExitStatus::Code(0) => clean(),
-        ExitStatus::Code(_) | ExitStatus::Signal(_) => Failure::new(Category::Unknown, "CLI failed", said).into(),
+        ExitStatus::Code(_) | ExitStatus::Signal(_) => classify::failure(said).into(),
         ExitStatus::Killed(reason) => killed(reason, said).into(),
     }
+}
+
+/// The verdict on a process that exited with 0 and has nothing to show for it. What it said on its error channel may tell
+/// why; else the failure has this message.
+pub fn ended_without_answer(message: &str, said: &str) -> Outcome {
+    let mut failure = classify::failure(said);
+    if failure.category == Category::Unknown {
+        failure.message = message.into();
+    }
+    failure.into()
 }
 
 /// Why the host ended the process, in words for the client.

@@ -6,17 +6,21 @@
 //!
 //! In the order a plugin meets it:
 //! - [`values`](finished): short ways to make plans, outcomes, failures
-//! - [`ended`]: the verdict on a process that ended without a word
+//! - [`classify`]: what kind of failure a CLI speaks of
+//! - [`ended`], [`StderrTail`]: the verdict on a process that ended without a word
 //! - [`last_block`]: the plain-text rule
 //! - [`json`]: tolerant access to fields
 //! - [`LineCutter`] and [`Speech`]: lines out of text, messages out of text
 //! - [`JsonLines`]: the transcript of a CLI that prints one JSON event a line
 //! - [`claude`]: the reader of Claude-like `stream-json`
+//! - [`roles`]: the reader of role lines, and the command line that goes with them
 
 mod agent;
 #[doc(hidden)]
 pub mod bindings;
+pub mod classify;
 pub mod claude;
+mod document;
 mod ending;
 #[doc(hidden)]
 pub mod export;
@@ -24,7 +28,9 @@ pub mod json;
 mod json_lines;
 mod lines;
 mod plain;
+pub mod roles;
 mod speech;
+mod stderr;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 mod values;
@@ -35,10 +41,11 @@ pub use bindings::exports::agentbay::plugin::agent::{
     Notice, Outcome, Permission, Plan, PlanFile, Probe, RetryHint, Stop, StreamName, ToolCall, ToolResult, Turn, Usage,
     UsageScope, WallClock,
 };
-pub use ending::{NO_OUTPUT, ended};
+pub use ending::{NO_OUTPUT, ended, ended_without_answer};
 pub use json_lines::{JsonLines, Protocol};
 pub use lines::LineCutter;
 pub use plain::{KEPT_BYTES, LastBlock, last_block};
 pub use serde_json::Value;
 pub use speech::Speech;
+pub use stderr::StderrTail;
 pub use values::{failed, finished, notice};

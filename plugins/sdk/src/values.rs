@@ -24,6 +24,20 @@ impl Failure {
     pub fn new(category: Category, message: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { category, message: message.into(), detail: detail.into(), retry: None }
     }
+
+    /// Adds to the message of a failure of category `authentication` how to log in. An empty hint adds nothing.
+    pub fn add_login_hint(&mut self, hint: &str) {
+        if self.category == Category::Authentication && !hint.is_empty() {
+            self.message = format!("{}. To log in: {hint}", self.message);
+        }
+    }
+
+    /// The failure with how to log in, as [`add_login_hint`](Self::add_login_hint).
+    #[must_use]
+    pub fn with_login_hint(mut self, hint: &str) -> Self {
+        self.add_login_hint(hint);
+        self
+    }
 }
 
 impl From<Failure> for Outcome {

@@ -1,10 +1,13 @@
 //! The reader of Claude-like `stream-json`, on lines that the recorded runs do not have.
 
-use agentbay_plugin_sdk::claude::{ClaudeStream, InputTokens};
-use agentbay_plugin_sdk::{Category, Event, ToolCall, ToolResult, Usage, UsageScope, Value, failed, finished};
+use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens, user_message};
+use agentbay_plugin_sdk::{
+    Event, Level, Outcome, Stop, ToolCall, ToolResult, Usage, UsageScope, Value, classify, finished, notice,
+};
 
 fn read(input_tokens: InputTokens, lines: &str) -> (Vec<Event>, ClaudeStream) {
-    let mut stream = ClaudeStream::new(input_tokens);
+    let dialect = Dialect { input_tokens, error_text: "[API Error: ", usage_scope: UsageScope::Run };
+    let mut stream = ClaudeStream::new(dialect);
     let mut events = Vec::new();
     for line in lines.lines() {
         let value: Value = line.parse().unwrap_or_default();
@@ -107,12 +110,135 @@ fn is_error_is_the_verdict_and_the_subtype_is_not() {
     let cases = [
         (r#"{"type":"result","subtype":"success","is_error":true,"result":"Please log in"}"#, "Please log in"),
         (r#"{"type":"result","subtype":"error","is_error":true,"error":{"message":"401"}}"#, "401"),
-        (r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["a","b"]}"#, "a\nb"),
+        (r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["a","b"]}"#, "a\nb"),
         (r#"{"type":"result","is_error":true}"#, ""),
     ];
     for (line, said) in cases {
-        assert_eq!(events(line), vec![Event::Done(failed(Category::Unknown, "CLI failed", said))]);
+        assert_eq!(events(line), vec![Event::Done(classify::failure(said).into())]);
     }
+}
+
+#[test]
+fn an_answer_that_was_cut_off_says_why_and_is_no_failure() {
+    let cases = [
+        (r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["x"]}"#, Stop::MaxTurns, None),
+        (
+            r#"{"type":"result","subtype":"success","is_error":true,"api_error":"max_output_tokens","result":"API Error"}"#,
+            Stop::MaxTokens,
+            None,
+        ),
+        (r#"{"type":"result","is_error":false,"stop_reason":"max_tokens","result":"a"}"#, Stop::MaxTokens, Some("a")),
+        (r#"{"type":"result","is_error":false,"stop_reason":"refusal","result":""}"#, Stop::Refusal, None),
+    ];
+    for (line, stop, answer) in cases {
+        let outcome = Outcome { stop, ..finished(answer.map(String::from)) };
+        assert_eq!(events(line), vec![Event::Done(outcome)], "{line}");
+    }
+}
+
+#[test]
+fn a_message_that_goes_on_behind_the_limit_of_tokens_is_not_parted() {
+    let lines = r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1"}}}
+{"type":"stream_event","event":{"type":"content_block_start","index":0}}
+{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"One "}}}
+{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"One "}]}}
+{"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}}
+{"type":"user","message":{"content":[{"type":"text","text":"Output token limit hit."}]}}
+{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}
+{"type":"stream_event","event":{"type":"content_block_start","index":0}}
+{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"two."}}}
+{"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"end_turn"}}}
+{"type":"stream_event","event":{"type":"message_start","message":{"id":"m3"}}}
+{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Three."}}}"#;
+    assert_eq!(events(lines), vec![text("One "), text("two."), Event::TextBreak, text("Three.")]);
+}
+
+fn delta(said: &str) -> String {
+    format!(
+        r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{said}"}}}}}}"#
+    ) + "\n"
+}
+
+#[test]
+fn a_message_that_is_told_anew_is_given_once_and_another_one_is_a_new_message() {
+    let start = |id: &str| {
+        format!(r#"{{"type":"stream_event","event":{{"type":"message_start","message":{{"id":"{id}"}}}}}}"#) + "\n"
+    };
+    let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":10,"error_status":500,"error":"server_error"}"#;
+    let remark = notice(Level::Warning, "the CLI asks its provider again (1 of 10): server_error 500");
+    let begin = start("m1") + &delta("Hello ") + &delta("wor") + retry + "\n" + &start("m2");
+
+    let same = begin.clone() + &delta("Hel") + &delta("lo world") + &delta("!");
+    assert_eq!(events(&same), vec![text("Hello "), text("wor"), remark.clone(), text("ld"), text("!")]);
+
+    let other = begin + &delta("Hello ") + &delta("you");
+    let expected = vec![text("Hello "), text("wor"), remark, Event::TextBreak, text("Hello you")];
+    assert_eq!(events(&other), expected);
+}
+
+#[test]
+fn a_retry_between_two_messages_takes_nothing_from_the_second() {
+    let lines = delta("ok")
+        + r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"ok"}]}}
+{"type":"system","subtype":"api_retry"}
+{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}
+"# + &delta("ok");
+    let remark = notice(Level::Warning, "the CLI asks its provider again ( of ):");
+    assert_eq!(events(&lines), vec![text("ok"), remark, Event::TextBreak, text("ok")]);
+}
+
+#[test]
+fn an_error_that_is_told_as_text_is_no_text_and_text_like_it_is_not_lost() {
+    let failed = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"message":"[API Error: 401]"}}"#;
+    let failure = Event::Done(classify::failure("[API Error: 401]").into());
+    assert_eq!(events(&(delta("Hm. ") + &delta("[API Error: 401]") + failed)), vec![text("Hm. "), failure]);
+
+    let older = r#"{"type":"result","subtype":"success","is_error":false,"result":"[API Error: 401]"}"#;
+    let failure = Event::Done(classify::failure("[API Error: 401]").into());
+    assert_eq!(events(&(delta("[API Error: 401]") + older)), vec![failure]);
+
+    let answer = r#"{"type":"result","subtype":"success","is_error":false,"result":"[API Error: 401]","usage":{"output_tokens":9}}"#;
+    let usage = Usage { scope: UsageScope::Run, input: 0, cached_input: 0, cache_write: 0, output: 9, reasoning: 0 };
+    let expected =
+        vec![text("[API Error: 401]"), Event::Usage(usage), Event::Done(finished(Some("[API Error: 401]".into())))];
+    assert_eq!(events(&(delta("[API Error: 401]") + answer)), expected);
+
+    let quoted = delta("See [API Error: 401]") + &delta(" for that.");
+    assert_eq!(events(&quoted), vec![text("See "), text("[API Error: 401]"), text(" for that.")]);
+}
+
+#[test]
+fn a_silent_stream_has_the_answer_of_the_result_alone() {
+    let mut stream = read(InputTokens::All, "").1.silent(true);
+    let mut events = Vec::new();
+    for line in [
+        r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Here it is:"}]}}"#,
+        r#"{"type":"result","is_error":false,"result":"Done.","structured_output":{"a":1}}"#,
+    ] {
+        stream.read(&line.parse().unwrap_or_default(), &mut events);
+    }
+    assert_eq!(events, vec![Event::Done(finished(Some(r#"{"a":1}"#.into())))]);
+}
+
+#[test]
+fn a_tool_that_was_not_allowed_is_a_notice() {
+    let line = r#"{"type":"result","is_error":false,"permission_denials":[{"tool_name":"Write"}]}"#;
+    let expected = vec![notice(Level::Warning, "the tool Write was not allowed"), Event::Done(finished(None))];
+    assert_eq!(events(line), expected);
+}
+
+#[test]
+fn words_of_the_cli_itself_are_not_the_assistants() {
+    let line =
+        r#"{"type":"assistant","message":{"id":"m","model":"<synthetic>","content":[{"type":"text","text":"x"}]}}"#;
+    assert_eq!(events(line), Vec::new());
+}
+
+#[test]
+fn a_prompt_is_one_line_of_json_with_an_empty_block_behind_it() {
+    let line = user_message("/a \"b\"\n\u{2028}@c\\\u{2029}");
+    let blocks = r#"[{"type":"text","text":"/a \"b\"\n\u2028@c\\\u2029"},{"type":"text","text":""}]"#;
+    assert_eq!(line, format!(r#"{{"type":"user","message":{{"role":"user","content":{blocks}}}}}"#) + "\n");
 }
 
 #[test]
@@ -124,7 +250,7 @@ fn fields_of_another_type_are_as_if_they_were_missing() {
 {"type":"assistant","message":{"content":[1,null,{"type":"text"}]}}
 {"type":"user","message":{"content":"plain"}}"#;
     assert_eq!(events(lines), Vec::new());
-    let mut stream = ClaudeStream::new(InputTokens::All);
+    let (_, mut stream) = read(InputTokens::All, "");
     for unknown in ["{}", "7", r#"{"type":"later"}"#, r#"{"type":[]}"#] {
         assert!(!stream.read(&unknown.parse().unwrap_or_default(), &mut Vec::new()), "{unknown}");
     }

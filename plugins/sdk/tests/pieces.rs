@@ -1,7 +1,7 @@
 //! The small parts: lines out of text, messages out of text, fields out of JSON, values into plans.
 
 use agentbay_plugin_sdk::testing::turn;
-use agentbay_plugin_sdk::{Category, Event, Failure, LineCutter, Plan, Speech, Turn, Value, json};
+use agentbay_plugin_sdk::{Category, Event, Failure, LineCutter, Plan, Speech, StderrTail, Turn, Value, json};
 
 fn value(text: &str) -> Value {
     text.parse().unwrap_or_default()
@@ -31,6 +31,92 @@ fn a_break_stands_only_between_two_texts() {
     speech.part();
     let expected = vec![Event::Text("one".into()), Event::TextBreak, Event::Text("two".into())];
     assert_eq!((events, speech.spoke()), (expected, true));
+}
+
+fn told(say: impl FnOnce(&mut Speech, &mut Vec<Event>)) -> Vec<Event> {
+    let mut events = Vec::new();
+    say(&mut Speech::default(), &mut events);
+    events
+}
+
+fn text(text: &str) -> Event {
+    Event::Text(text.into())
+}
+
+#[test]
+fn what_is_told_anew_is_given_once_however_it_is_cut() {
+    for pieces in [vec!["one two", " three"], vec!["o", "n", "e two three"], vec!["one two three"]] {
+        let events = told(|speech, events| {
+            speech.say("one ", events);
+            speech.say("two", events);
+            speech.again();
+            speech.part();
+            pieces.iter().for_each(|piece| speech.say(piece, events));
+        });
+        assert_eq!(events, [text("one "), text("two"), text(" three")], "{pieces:?}");
+    }
+}
+
+#[test]
+fn what_is_told_otherwise_is_a_message_of_its_own_and_nothing_of_it_is_lost() {
+    let events = told(|speech, events| {
+        speech.say("one two", events);
+        speech.again();
+        speech.say("one ", events);
+        speech.say("four", events);
+        speech.again();
+        speech.say("one four", events);
+        speech.part();
+        speech.say("five", events);
+    });
+    assert_eq!(events, [text("one two"), Event::TextBreak, text("one four"), Event::TextBreak, text("five")]);
+}
+
+#[test]
+fn a_message_that_is_told_anew_in_part_ends_there() {
+    let events = told(|speech, events| {
+        speech.say("one two", events);
+        speech.again();
+        speech.say("one", events);
+        speech.part();
+        speech.say("next", events);
+    });
+    assert_eq!(events, [text("one two"), Event::TextBreak, text("next")]);
+}
+
+#[test]
+fn there_is_nothing_to_tell_anew_before_the_first_word_of_a_message() {
+    let events = told(|speech, events| {
+        speech.again();
+        speech.say("ok", events);
+        speech.part();
+        speech.again();
+        speech.say("ok", events);
+    });
+    assert_eq!(events, [text("ok"), Event::TextBreak, text("ok")]);
+}
+
+#[test]
+fn a_message_too_long_to_be_kept_is_told_anew_as_another_one() {
+    let long = "x".repeat(300_000);
+    let events = told(|speech, events| {
+        speech.say(&long, events);
+        speech.again();
+        speech.say(&long, events);
+    });
+    assert_eq!(events, [text(&long), Event::TextBreak, text(&long)]);
+}
+
+#[test]
+fn the_end_of_standard_error_does_not_depend_on_the_cut() {
+    let lines: Vec<String> = (0..4000).map(|number| format!("é {number}")).collect();
+    let mut whole = StderrTail::default();
+    whole.push_lines(&lines.join("\n"));
+    let mut pieces = StderrTail::default();
+    lines.iter().for_each(|line| pieces.push_lines(line));
+    assert_eq!(whole.text(), pieces.text());
+    assert!(whole.text().ends_with("é 3998\né 3999") && whole.text().len() <= 8 * 1024);
+    assert_eq!(StderrTail::default().text(), "");
 }
 
 #[test]

@@ -1,0 +1,53 @@
+//! Drives any agent that speaks the Agent Client Protocol on its standard input and output: Gemini CLI, Qwen Code, opencode,
+//! Copilot, Goose, Kimi and others. Which program that is says proxy.toml. Tested with Copilot 1.0.102, Gemini CLI 0.61,
+//! opencode 1.18 and Qwen Code 0.24.
+//!
+//! The options and the command line are in `plan.rs`, the messages' form in `rpc.rs`, the dialogue in `transcript.rs`, what
+//! it tells of tools in `tool.rs` and of tokens in `tokens.rs`, the answers to its questions in `permission.rs`, and what is
+//! peculiar about Copilot in `asides.rs`.
+
+mod asides;
+mod permission;
+mod plan;
+mod rpc;
+mod tokens;
+mod tool;
+mod transcript;
+
+use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, Plan, Probe, Turn, export_agent};
+
+export_agent!(Acp);
+
+/// Any agent that speaks the Agent Client Protocol.
+#[derive(Debug)]
+pub struct Acp;
+
+impl Agent for Acp {
+    type Transcript = transcript::Dialogue;
+
+    fn describe() -> Description {
+        Description {
+            // No programs: the host takes the one that proxy.toml names. Not `READ_ONLY`: what an agent may do without
+            // asking is its own affair, and only what it asks can be refused. Not `MODEL_CHOICE`: see `plan.rs`.
+            features: Features::PARTIAL
+                | Features::REASONING
+                | Features::TOOLS
+                | Features::RESUME
+                | Features::EXTRA_DIRS,
+            probe: Probe {
+                version_args: vec!["--version".into()],
+                // Which agent it is, and so what its version means, is not known here.
+                tested_versions: String::new(),
+                install_hint: "set `program` of the model to an agent, and `options.args` to what makes it speak the \
+                               Agent Client Protocol, for example `acp` or `--acp`"
+                    .into(),
+                login_hint: "log in with the agent's own command".into(),
+            },
+            ..Description::new("acp", "Agent Client Protocol", env!("CARGO_PKG_VERSION"), Framing::Lines)
+        }
+    }
+
+    fn prepare(turn: &Turn) -> Result<Plan, Failure> {
+        plan::prepare(turn)
+    }
+}

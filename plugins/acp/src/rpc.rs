@@ -1,0 +1,60 @@
+//! Owns the form of the messages: JSON-RPC 2.0, one message a line. What they mean is the dialogue's.
+
+use agentbay_plugin_sdk::{Event, Value, json};
+use serde_json::json;
+
+/// The code of the error "method not found".
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// What the agent sent.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    /// It wants an answer.
+    Request { id: &'a Value, method: &'a str, params: &'a Value },
+    /// It tells something.
+    Notification { method: &'a str, params: &'a Value },
+    /// It answers the request with this number.
+    Result { id: u64, result: &'a Value },
+    /// It refuses the request with this number.
+    Error { id: u64, error: &'a Value },
+}
+
+impl<'a> Message<'a> {
+    /// The message of a line's object; none if it is none. The field `jsonrpc` is not asked for: some leave it out.
+    pub(crate) fn of(line: &'a Value) -> Option<Self> {
+        let params = json::at(line, &["params"]).unwrap_or(&Value::Null);
+        let id = json::at(line, &["id"]).filter(|id| !id.is_null());
+        match (json::text(line, &["method"]), id) {
+            (Some(method), Some(id)) => Some(Self::Request { id, method, params }),
+            (Some(method), None) => Some(Self::Notification { method, params }),
+            (None, id) => {
+                let id = id.and_then(Value::as_u64)?;
+                match (json::at(line, &["error"]), json::at(line, &["result"])) {
+                    (Some(error), _) if !error.is_null() => Some(Self::Error { id, error }),
+                    (_, Some(result)) => Some(Self::Result { id, result }),
+                    (_, None) => None,
+                }
+            }
+        }
+    }
+}
+
+/// A request to the agent.
+pub(crate) fn request(id: u64, method: &str, params: &Value) -> Event {
+    line(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+}
+
+/// The answer to a request of the agent.
+pub(crate) fn answer(id: &Value, result: &Value) -> Event {
+    line(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+}
+
+/// The answer to a request that is not known here.
+pub(crate) fn method_not_found(id: &Value, method: &str) -> Event {
+    let error = json!({ "code": METHOD_NOT_FOUND, "message": format!("method not found: {method}") });
+    line(&json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+}
+
+fn line(message: &Value) -> Event {
+    Event::Reply(format!("{message}\n"))
+}

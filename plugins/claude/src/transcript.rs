@@ -1,0 +1,33 @@
+//! Owns what is Claude Code's own: how the prompt is handed over, and how it counts. The events are read by the SDK.
+
+use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens, user_message};
+use agentbay_plugin_sdk::{Event, Protocol, Turn, UsageScope, Value};
+
+use crate::LOGIN_HINT;
+
+const DIALECT: Dialect = Dialect { input_tokens: InputTokens::Uncached, error_text: "", usage_scope: UsageScope::Run };
+
+/// The state of one run's events.
+#[derive(Debug)]
+pub struct Events(ClaudeStream);
+
+impl Protocol for Events {
+    const NAME: &'static str = "Claude Code";
+    const LOGIN_HINT: &'static str = LOGIN_HINT;
+
+    fn new(turn: &Turn) -> Self {
+        Self(ClaudeStream::new(DIALECT).silent(turn.output_schema.is_some()))
+    }
+
+    fn input(turn: &Turn) -> String {
+        user_message(&turn.prompt)
+    }
+
+    fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
+        self.0.read(event, events)
+    }
+
+    fn error(&self) -> &str {
+        self.0.error()
+    }
+}

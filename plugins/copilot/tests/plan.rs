@@ -1,0 +1,59 @@
+//! The command lines of Copilot.
+
+use agentbay_plugin_copilot::Copilot;
+use agentbay_plugin_sdk::testing::turn;
+use agentbay_plugin_sdk::{Agent, Category, Failure, Permission, Plan, Turn};
+
+fn plan(args: &[&str]) -> Plan {
+    let first = ["--output-format", "json", "--no-auto-update", "--no-ask-user", "--no-remote"];
+    Plan::new("copilot", first.into_iter().chain(args.iter().copied()))
+}
+
+#[test]
+fn the_prompt_is_read_from_standard_input_and_is_no_argument() {
+    for prompt in ["Say hello", "", "--help", "/help"] {
+        assert_eq!(Copilot::prepare(&turn(prompt)), Ok(plan(&["--allow-all-tools"])));
+    }
+}
+
+#[test]
+fn each_permission_says_what_is_refused_or_allowed_without_asking() {
+    let cases: [(Permission, &[&str]); 3] = [
+        (Permission::ReadOnly, &["--deny-tool=write", "--deny-tool=shell"]),
+        (Permission::WorkspaceWrite, &["--allow-all-tools"]),
+        (Permission::FullAccess, &["--allow-all"]),
+    ];
+    for (permission, flags) in cases {
+        let turn = Turn { permission, ..turn("x") };
+        assert_eq!(Copilot::prepare(&turn), Ok(plan(flags)));
+    }
+}
+
+#[test]
+fn session_model_and_further_folders_are_passed_on() {
+    let turn = Turn {
+        model: Some("gpt-5.1".into()),
+        extra_dirs: vec!["/a b".into(), "/c".into()],
+        session: Some("7814cd06-d144-41aa-8a89-1c1817749eee".into()),
+        ..turn("x")
+    };
+    let args = [
+        "--allow-all-tools",
+        "--model",
+        "gpt-5.1",
+        "--add-dir",
+        "/a b",
+        "--add-dir",
+        "/c",
+        "--resume=7814cd06-d144-41aa-8a89-1c1817749eee",
+    ];
+    assert_eq!(Copilot::prepare(&turn), Ok(plan(&args)));
+}
+
+#[test]
+fn a_session_without_an_id_is_refused() {
+    // `--resume=` would let a person choose.
+    let turn = Turn { session: Some(String::new()), ..turn("x") };
+    let message = "`` cannot be the value of --resume: it is empty or begins with a dash";
+    assert_eq!(Copilot::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
+}

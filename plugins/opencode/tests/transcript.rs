@@ -1,0 +1,346 @@
+//! What is made of opencode's output.
+
+use std::{fs, io};
+
+use agentbay_plugin_opencode::Opencode;
+use agentbay_plugin_sdk::testing::{Capture, GROUPINGS, Grouping, Replay, damaged, replay, turn};
+use agentbay_plugin_sdk::{
+    Agent, Category, Event, ExitStatus, Failure, KillReason, Level, NO_OUTPUT, Outcome, RetryHint, Stop, StreamName,
+    ToolCall, ToolResult, Transcript, Usage, UsageScope, failed, finished, notice,
+};
+
+const HELLO: &str = "The scripted model says hello. This is a plain answer in one short paragraph.";
+
+fn folder(case: &str) -> String {
+    format!("{}/../../fixtures/opencode/{case}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn recorded(case: &str) -> io::Result<Capture> {
+    Capture::read(folder(case))
+}
+
+fn run(stdout: &str, code: i32) -> Replay {
+    replay::<Opencode>(&turn("Say hello"), stdout, Grouping::Whole, ExitStatus::Code(code))
+}
+
+fn stderr_only(stderr: &str, how: ExitStatus) -> (Vec<Event>, Outcome) {
+    let mut transcript = <Opencode as Agent>::Transcript::new(&turn("x"));
+    let events = transcript.output(StreamName::Stderr, stderr);
+    (events, transcript.exit(how))
+}
+
+fn session(id: &str) -> Event {
+    Event::Session(id.into())
+}
+
+/// 889 sent, 222 from the cache, 289 said, 44 thought.
+fn usage() -> Event {
+    Event::Usage(Usage {
+        scope: UsageScope::Step,
+        input: 1111,
+        cached_input: 222,
+        cache_write: 0,
+        output: 333,
+        reasoning: 44,
+    })
+}
+
+fn call(name: &str, input: &str) -> Event {
+    Event::ToolCall(ToolCall { id: "call_scripted000003".into(), name: name.into(), input: input.into() })
+}
+
+fn result(output: &str, is_error: bool) -> Event {
+    Event::ToolResult(ToolResult { id: "call_scripted000003".into(), output: output.into(), is_error })
+}
+
+fn text(text: &str) -> Event {
+    Event::Text(text.into())
+}
+
+fn done() -> Event {
+    Event::Done(finished(None))
+}
+
+#[test]
+fn a_plain_run_gives_session_text_usage_and_the_end() -> io::Result<()> {
+    let events = vec![session("ses_de13b1043ffeXPbEKwFuQMiML6"), text(HELLO), usage(), done()];
+    let told = recorded("plain")?.replay::<Opencode>(&turn("Say hello"), Grouping::Whole);
+    assert_eq!(told, Replay { events, outcome: finished(None) });
+    Ok(())
+}
+
+#[test]
+fn reasoning_is_told_apart_from_the_answer() -> io::Result<()> {
+    let reasoning = "First I consider the request. Then I decide that a short answer is enough.";
+    let events = vec![
+        session("ses_de0e4a863ffejzuvVVa4iL6Exq"),
+        Event::Reasoning(reasoning.into()),
+        text(HELLO),
+        usage(),
+        done(),
+    ];
+    assert_eq!(recorded("reasoning-thinking")?.replay::<Opencode>(&turn("x"), Grouping::Whole).events, events);
+    Ok(())
+}
+
+#[test]
+fn a_call_comes_with_its_result_and_parts_the_messages_around_it() -> io::Result<()> {
+    let events = vec![
+        session("ses_de1390bb4ffe1s3vTArW2CEaKw"),
+        text("Let me look at the files first."),
+        call("bash", r#"{"command":"ls"}"#),
+        result("README.md\nsrc\n", false),
+        usage(),
+        Event::TextBreak,
+        text("Done. The tool returned 14 characters."),
+        usage(),
+        done(),
+    ];
+    assert_eq!(recorded("texttool")?.replay::<Opencode>(&turn("x"), Grouping::Whole).events, events);
+    Ok(())
+}
+
+#[test]
+fn a_command_that_fails_is_a_failed_call() -> io::Result<()> {
+    let events = vec![
+        session("ses_de1388d8cffeXoZdAJRyiC7KaW"),
+        call("bash", r#"{"command":"echo to-stdout; echo to-stderr >&2; exit 3"}"#),
+        result("to-stdout\nto-stderr\n", true),
+        usage(),
+        text("Done. The tool returned 20 characters."),
+        usage(),
+        done(),
+    ];
+    assert_eq!(recorded("toolfail")?.replay::<Opencode>(&turn("x"), Grouping::Whole).events, events);
+    Ok(())
+}
+
+#[test]
+fn a_call_that_nobody_could_be_asked_about_ends_in_a_failure_and_no_empty_answer() -> io::Result<()> {
+    let message = "opencode ended the run at a call that it would have had to ask a person about: \
+                   raise `permission` of the model, or let its `permission` rules allow or deny the call";
+    let events = vec![
+        session("ses_de13429deffeKV9aUkI8Le8inQ"),
+        call("write", r#"{"content":"written by the script\n","filePath":"/repo/scripted.txt"}"#),
+        result("The user rejected permission to use this specific tool call.", true),
+        usage(),
+    ];
+    let told = recorded("toolwrite-ask")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+    assert_eq!(told, Replay { events, outcome: failed(Category::Configuration, message, "") });
+    Ok(())
+}
+
+#[test]
+fn an_answer_that_was_cut_by_the_token_limit_says_so() -> io::Result<()> {
+    let outcome = Outcome { stop: Stop::MaxTokens, ..finished(None) };
+    let events = vec![
+        session("ses_de0e40bf1ffeDK3ahfbXAJBmUA"),
+        text("The scripted model says hello. This is a"),
+        usage(),
+        Event::Done(outcome.clone()),
+    ];
+    let told = recorded("length")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+    assert_eq!(told, Replay { events, outcome });
+    Ok(())
+}
+
+#[test]
+fn an_error_of_the_provider_keeps_its_words_its_kind_and_its_time() -> io::Result<()> {
+    let cases = [
+        (
+            "auth401",
+            Category::Authentication,
+            "The CLI is not logged in, or its credentials were refused. To log in: opencode auth login",
+            "Incorrect API key provided: scripted.",
+            None,
+        ),
+        (
+            "nomodel",
+            Category::NotFound,
+            "The CLI or its provider did not find what was asked for, such as the model",
+            "The model `nonexistent-model` does not exist or you do not have access to it.",
+            None,
+        ),
+        (
+            "rate429",
+            Category::RateLimit,
+            "The provider's rate limit is reached",
+            "Rate limit reached for scripted-model. Please try again in 1s.",
+            Some(RetryHint::AfterMs(1000)),
+        ),
+        (
+            "ctx400",
+            Category::Validation,
+            "The prompt is longer than the model's context window",
+            "Your input exceeds the context window of this model. Please adjust your input and try again.",
+            None,
+        ),
+    ];
+    for (case, category, message, detail, retry) in cases {
+        let told = recorded(case)?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+        let failure = Failure { retry, ..Failure::new(category, message, detail) };
+        assert_eq!(told.outcome, failure.into(), "{case}");
+        assert!(told.events.contains(&notice(Level::Warning, detail)), "{case}: {:?}", told.events);
+    }
+    Ok(())
+}
+
+#[test]
+fn an_error_of_opencode_itself_is_judged_by_its_log() -> io::Result<()> {
+    let folder = folder("nomodel-unlisted-logs");
+    let mut transcript = <Opencode as Agent>::Transcript::new(&turn("x"));
+    transcript.output(StreamName::Stdout, fs::read_to_string(format!("{folder}/stdout"))?.trim_end());
+    transcript.output(StreamName::Stderr, fs::read_to_string(format!("{folder}/stderr"))?.trim_end());
+    let detail = "ProviderModelNotFoundError: Model not found: scripted/other-model. Did you mean: scripted-model?";
+    let message = "The CLI or its provider did not find what was asked for, such as the model";
+    assert_eq!(transcript.exit(ExitStatus::Code(1)), failed(Category::NotFound, message, detail));
+    Ok(())
+}
+
+#[test]
+fn a_spent_allowance_is_told_at_once_and_once_while_opencode_would_go_on_asking() -> io::Result<()> {
+    let stderr = fs::read_to_string(format!("{}/stderr", folder("quota429")))?;
+    let said = "AI_APICallError: You exceeded your current quota, please check your plan and billing details.";
+    let outcome = failed(Category::Quota, "The usage limit of the account is reached", said);
+    let warning = notice(Level::Warning, said);
+    let mut events = vec![warning.clone(), Event::Done(outcome)];
+    // The third line is of the small model that looks for a title.
+    events.extend([warning.clone(), warning.clone(), warning.clone(), warning]);
+    assert_eq!(stderr_only(stderr.trim_end(), ExitStatus::Killed(KillReason::Timeout)).0, events);
+    Ok(())
+}
+
+fn model_failed(said: &str) -> String {
+    format!("level=ERROR message=\"stream error\" session.id=ses_a small=false error.error=\"{said}\"")
+}
+
+#[test]
+fn the_model_may_fail_twice_in_a_row_and_not_three_times() {
+    let failed_once = model_failed("AI_APICallError: 500 server error");
+    let warning = notice(Level::Warning, "AI_APICallError: 500 server error");
+    let message = "The provider failed to answer the request";
+    let verdict = Event::Done(failed(Category::Server, message, "AI_APICallError: 500 server error"));
+    let mut transcript = <Opencode as Agent>::Transcript::new(&turn("x"));
+    assert_eq!(transcript.output(StreamName::Stderr, &failed_once), vec![warning.clone()]);
+    assert_eq!(transcript.output(StreamName::Stderr, &failed_once), vec![warning.clone()]);
+    // What the model says puts an end to the row.
+    transcript.output(StreamName::Stdout, r#"{"type":"text","sessionID":"ses_a","part":{"text":"one"}}"#);
+    assert_eq!(transcript.output(StreamName::Stderr, &failed_once), vec![warning.clone()]);
+    assert_eq!(transcript.output(StreamName::Stderr, &failed_once), vec![warning.clone()]);
+    assert_eq!(transcript.output(StreamName::Stderr, &failed_once), vec![warning, verdict]);
+}
+
+#[test]
+fn a_provider_that_asks_to_wait_for_long_is_not_waited_for() {
+    let said = "429 Too Many Requests: try again in 2m 30s";
+    let (events, _) = stderr_only(&model_failed(said), ExitStatus::Code(1));
+    let retry = Some(RetryHint::AfterMs(150_000));
+    let failure = Failure { retry, ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", said) };
+    assert_eq!(events, vec![notice(Level::Warning, said), Event::Done(failure.into())]);
+}
+
+#[test]
+fn an_answer_that_breaks_off_again_and_again_is_a_failure() -> io::Result<()> {
+    let message = "opencode lost the connection to its provider in the middle of an answer";
+    let outcome = failed(Category::Network, message, "");
+    let events = vec![session("ses_de129b989ffeBT2wpQRw3gazmS"), Event::Done(outcome.clone())];
+    let told = recorded("cut")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+    assert_eq!(told, Replay { events, outcome });
+    Ok(())
+}
+
+#[test]
+fn a_session_that_does_not_exist_is_told_on_standard_error_only() -> io::Result<()> {
+    let stderr = fs::read_to_string(format!("{}/stderr", folder("resume-unknown")))?;
+    // The host takes the colours away.
+    let stderr = stderr.replace("\u{1b}[91m\u{1b}[1m", "").replace("\u{1b}[0m", "");
+    let outcome = failed(Category::NotFound, "The session to resume does not exist", "Error: Session not found");
+    assert_eq!(stderr_only(&stderr, ExitStatus::Code(1)), (vec![], outcome));
+    Ok(())
+}
+
+#[test]
+fn what_another_session_says_is_no_part_of_the_answer() {
+    let stdout = concat!(
+        r#"{"type":"step_start","sessionID":"ses_a"}"#,
+        "\n",
+        r#"{"type":"text","sessionID":"ses_b","part":{"text":"of a helper"}}"#,
+        "\n",
+        r#"{"type":"text","sessionID":"ses_a","part":{"text":"own"}}"#,
+        "\n",
+        r#"{"type":"step_finish","sessionID":"ses_b","part":{"reason":"stop"}}"#,
+    );
+    let message = "opencode ended before it had finished its turn";
+    let events = vec![session("ses_a"), text("own")];
+    assert_eq!(run(stdout, 0), Replay { events, outcome: failed(Category::Unknown, message, "") });
+}
+
+#[test]
+fn a_step_that_says_stop_behind_a_call_is_not_the_end() {
+    let stdout = concat!(
+        r#"{"type":"tool_use","part":{"callID":"1","tool":"read","state":{"status":"completed"}}}"#,
+        "\n",
+        r#"{"type":"step_finish","part":{"reason":"stop"}}"#,
+    );
+    assert!(!run(stdout, 0).events.iter().any(|event| matches!(event, Event::Done(_))));
+    assert_eq!(run(stdout, 0).outcome, finished(None));
+}
+
+/// A step failed on a dropped connection, was asked again and finished; the process still exits with 1.
+#[test]
+fn case_019_a_step_that_finished_after_an_error_wins_over_the_exit_code() {
+    let lines = [
+        r#"{"type":"step_start","sessionID":"ses_a"}"#,
+        r#"{"type":"error","sessionID":"ses_a","error":{"name":"ProviderTransport","data":{"message":"ECONNRESET: socket closed unexpectedly"}}}"#,
+        r#"{"type":"step_start","sessionID":"ses_a"}"#,
+        r#"{"type":"text","sessionID":"ses_a","part":{"type":"text","text":"recovered"}}"#,
+        r#"{"type":"step_finish","sessionID":"ses_a","part":{"type":"step-finish","reason":"stop","tokens":{"input":5,"output":1}}}"#,
+    ];
+    let told = run(&lines.join("\n"), 1);
+    assert_eq!((told.answer().as_str(), &told.outcome), ("recovered", &finished(None)));
+
+    let broken = run(&lines[..3].join("\n"), 1);
+    let message = "The CLI could not reach its provider, or lost the connection";
+    assert_eq!(broken.outcome, failed(Category::Network, message, "ECONNRESET: socket closed unexpectedly"));
+}
+
+/// An error on standard error, nothing on standard output, exit code 0.
+#[test]
+fn case_034_exit_0_without_an_answer_is_a_failure() {
+    let cases = [
+        ("Error: AI_APICallError: No auth credentials found", Category::Authentication),
+        ("Error: Model not found: vendor/ghost-1. Did you mean: vendor/ghost-2?", Category::NotFound),
+        ("Error: AI_APICallError: prompt token count of 140000 exceeds the limit of 128000", Category::Validation),
+        ("", Category::Unknown),
+    ];
+    for (stderr, category) in cases {
+        let (_, outcome) = stderr_only(stderr, ExitStatus::Code(0));
+        assert_eq!(outcome.failure.map(|failure| failure.category), Some(category), "{stderr}");
+    }
+    assert_eq!(run("", 0).outcome, failed(Category::Unknown, NO_OUTPUT, ""));
+}
+
+#[test]
+fn grouping_makes_no_difference() -> io::Result<()> {
+    for case in ["plain", "texttool", "markdown", "hostile", "toolwrite-ask", "auth401"] {
+        let capture = recorded(case)?;
+        let whole = capture.replay::<Opencode>(&turn("x"), Grouping::Whole);
+        for grouping in GROUPINGS {
+            assert_eq!(capture.replay::<Opencode>(&turn("x"), grouping), whole, "{case} {grouping:?}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_run_without_its_end_is_never_a_success() -> io::Result<()> {
+    for case in ["plain", "texttool", "toolwrite-ask"] {
+        for stdout in damaged(&recorded(case)?.stdout) {
+            let told = run(&stdout, 0);
+            let has_end = told.events.iter().any(|event| matches!(event, Event::Done(_)));
+            let has_begun = told.events.iter().any(|event| matches!(event, Event::Session(_)));
+            assert!(has_end || !has_begun || told.outcome.failure.is_some(), "{stdout}");
+        }
+    }
+    Ok(())
+}

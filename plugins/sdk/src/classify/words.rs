@@ -1,0 +1,106 @@
+//! Owns the words of a report, so that `rate_limit`, `rate-limit`, `RateLimit` and `Rate limit` are the same, and the
+//! numbers in it that are HTTP statuses.
+
+/// Words before a number that make it a status. Without them `port 500` and `4290 tokens` would be failures.
+const BEFORE_STATUS: [&str; 14] = [
+    "http",
+    "status",
+    "code",
+    "error",
+    "err",
+    "response",
+    "returned",
+    "received",
+    "rejected",
+    "failed",
+    "got",
+    "with",
+    "answered",
+    "exception",
+];
+
+/// Words behind a number that make it a count.
+const UNITS: [&str; 10] = ["ms", "s", "sec", "seconds", "minutes", "tokens", "characters", "bytes", "lines", "times"];
+
+/// The words of a text.
+#[derive(Debug)]
+pub(super) struct Words {
+    /// In lower case, with one space before and behind each.
+    spaced: String,
+    /// The HTTP statuses among them.
+    statuses: Vec<u64>,
+}
+
+impl Words {
+    pub(super) fn of(text: &str) -> Self {
+        Self { spaced: spaced(text), statuses: text.lines().flat_map(statuses).collect() }
+    }
+
+    /// Whether these words come one behind the other. The last one may go on, unless there is a space behind it.
+    pub(super) fn have(&self, words: &str) -> bool {
+        self.spaced.match_indices(words).any(|(at, _)| self.spaced[..at].ends_with(' '))
+    }
+
+    pub(super) fn has_status(&self, status: u64) -> bool {
+        self.statuses.contains(&status)
+    }
+}
+
+/// Letters and digits in lower case, anything else as one space, and a space where camelCase begins a word.
+fn spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + 2);
+    spaced.push(' ');
+    let mut was_lower = false;
+    for letter in text.chars() {
+        let starts_word = was_lower && letter.is_uppercase();
+        if (starts_word || !letter.is_alphanumeric()) && !spaced.ends_with(' ') {
+            spaced.push(' ');
+        }
+        if letter.is_alphanumeric() {
+            spaced.extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    if !spaced.ends_with(' ') {
+        spaced.push(' ');
+    }
+    spaced
+}
+
+fn statuses(line: &str) -> Vec<u64> {
+    let spaced = spaced(line);
+    let words: Vec<&str> = spaced.split_ascii_whitespace().collect();
+    (0..words.len()).filter_map(|at| status(&words, at)).collect()
+}
+
+/// The word at this place as a status. It stands at the beginning of a line, or behind a word that announces one.
+fn status(words: &[&str], at: usize) -> Option<u64> {
+    let word = words.get(at)?;
+    let status = (word.len() == 3).then(|| word.parse::<u64>().ok()).flatten().filter(|it| (400..600).contains(it))?;
+    let before = &words[at.saturating_sub(3)..at];
+    // `HTTP/1.1 503`: the version stands between.
+    let is_announced = before.last().is_none_or(|word| BEFORE_STATUS.contains(word)) || before.contains(&"http");
+    let is_count = words.get(at + 1).is_some_and(|word| UNITS.contains(word));
+    (is_announced && !is_count).then_some(status)
+}
+
+/// Takes away the backslashes of JSON inside strings, however deep it is nested: CLIs hand a provider's answer on as a string
+/// in a string. Line ends and quotes in it become what they stand for.
+pub(super) fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut is_escaped = false;
+    for letter in text.chars() {
+        match letter {
+            '\\' => is_escaped = true,
+            'n' | 'r' | 't' if is_escaped => {
+                plain.push('\n');
+                is_escaped = false;
+            }
+            _ => {
+                plain.push(letter);
+                is_escaped = false;
+            }
+        }
+    }
+    plain
+}

@@ -1,0 +1,60 @@
+//! Owns what a `result` says: how the turn ended, and the tokens it took.
+
+use serde_json::Value;
+
+use super::{Dialect, InputTokens};
+use crate::classify::Report;
+use crate::json::{self, count, is_true, items, shown, some_text, text};
+use crate::{Outcome, Stop, Usage, finished};
+
+/// The verdict. `subtype` says `success` for failures too: only `is_error` counts. `error_code` is what the CLI called the
+/// error that came before, if one did.
+pub(super) fn outcome(line: &Value, error_code: &str) -> Outcome {
+    let code = ["api_error_type", "api_error"].iter().find_map(|name| some_text(line, &[name])).unwrap_or(error_code);
+    let stop = stop(line, code);
+    if !is_true(line, &["is_error"]) {
+        return Outcome { stop, ..finished(answer(line)) };
+    }
+    // The answer ends where it was cut off; a client knows by the reason why. That is no failure of the run.
+    if matches!(stop, Stop::MaxTurns | Stop::MaxTokens) {
+        return Outcome { stop, ..finished(None) };
+    }
+    let status = json::at(line, &["api_error_status"]).and_then(Value::as_u64);
+    Report::new(&said(line)).status(status).code(code).failure().into()
+}
+
+fn stop(line: &Value, code: &str) -> Stop {
+    match (text(line, &["subtype"]), text(line, &["stop_reason"]), code) {
+        (Some("error_max_turns"), _, _) => Stop::MaxTurns,
+        (_, Some("max_tokens"), _) | (_, _, "max_output_tokens") => Stop::MaxTokens,
+        (_, Some("refusal"), _) => Stop::Refusal,
+        _ => Stop::EndTurn,
+    }
+}
+
+/// What follows a schema stands apart from what the model said last.
+fn answer(line: &Value) -> Option<String> {
+    let structured = ["structured_output", "structured_result"].map(|name| shown(line, &[name]));
+    let structured = structured.into_iter().find(|answer| !answer.is_empty());
+    structured.or_else(|| some_text(line, &["result"]).map(String::from))
+}
+
+fn said(line: &Value) -> String {
+    let told = some_text(line, &["result"]).or_else(|| some_text(line, &["error", "message"]));
+    let errors = || items(line, &["errors"]).iter().filter_map(Value::as_str).collect::<Vec<&str>>().join("\n");
+    told.map_or_else(errors, String::from)
+}
+
+/// The tokens that were used.
+pub(super) fn usage(line: &Value, dialect: Dialect) -> Usage {
+    let tokens = |name: &str| count(line, &["usage", name]);
+    let cached_input = tokens("cache_read_input_tokens");
+    let cache_write = tokens("cache_creation_input_tokens");
+    let told = tokens("input_tokens");
+    let input = match dialect.input_tokens {
+        InputTokens::All => told,
+        InputTokens::Uncached => told.saturating_add(cached_input).saturating_add(cache_write),
+    };
+    let reasoning = count(line, &["usage", "output_tokens_details", "thinking_tokens"]);
+    Usage { scope: dialect.usage_scope, input, cached_input, cache_write, output: tokens("output_tokens"), reasoning }
+}

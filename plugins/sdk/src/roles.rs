@@ -1,0 +1,122 @@
+//! Owns the reading of role lines, which several CLIs print: the messages of the conversation, one JSON object a line, as
+//! `{"role":"assistant","content":"…"}`, all of them at the end of the run. And the command line that goes with it: the
+//! prompt is an argument, for those CLIs do not read standard input.
+//!
+//! Nothing says that the turn is over, and nothing that it failed: an error is told as the assistant's last message, and
+//! the process exits with 0.
+
+use serde_json::Value;
+
+use crate::classify;
+use crate::json::{self, content_text, items, shown, some_text, text};
+use crate::{Category, Event, Failure, Outcome, Permission, Plan, Speech, ToolCall, ToolResult, Turn, finished};
+
+/// What an error begins with when it is told as a message.
+const ERROR_PREFIX: &str = "Sorry, I encountered an error: ";
+
+/// What stands in place of a message in which the model only calls tools.
+const NO_WORDS: &str = "Using tools to help you...";
+
+/// The longest argument that Linux lets through is 128 KiB, its closing zero and the name of the option included.
+const ARGUMENT_BYTES: usize = 128 * 1024 - 1;
+
+/// The command line `PROGRAM --directory DIR [--model NAME] --prompt=TEXT`.
+///
+/// # Errors
+/// `validation` if the prompt is too long for an argument, and `configuration` if the turn asks for what these CLIs have
+/// not: a way to keep them from changing anything, or sessions that are resumed by their id.
+pub fn prepare(program: &str, turn: &Turn) -> Result<Plan, Failure> {
+    if turn.permission == Permission::ReadOnly {
+        let message = format!("{program} cannot be kept from changing files: `permission` cannot be \"read-only\"");
+        return Err(Failure::new(Category::Configuration, message, ""));
+    }
+    if turn.session.is_some() {
+        let message = format!("{program} cannot resume a session by its id");
+        return Err(Failure::new(Category::Validation, message, ""));
+    }
+    // One argument with the option's name in it: what the prompt begins with cannot be taken for an option.
+    let prompt = format!("--prompt={}", turn.prompt);
+    if prompt.len() > ARGUMENT_BYTES {
+        let message = format!(
+            "the prompt is {} bytes long, and {program} takes it as an argument, which holds no more than 128 KiB",
+            turn.prompt.len()
+        );
+        return Err(Failure::new(Category::Validation, message, ""));
+    }
+    let mut plan = Plan::new(program, []).option("--directory", &turn.workdir)?;
+    if let Some(model) = &turn.model {
+        plan = plan.option("--model", model)?;
+    }
+    Ok(plan.arg(&prompt))
+}
+
+/// The state of one run's lines.
+#[derive(Debug, Default)]
+pub struct RoleLines {
+    speech: Speech,
+    /// The last message, if it reads like an error. It is one unless something follows.
+    suspect: String,
+    /// The last line is a message of the assistant that calls no tool.
+    is_answered: bool,
+}
+
+impl RoleLines {
+    /// Reads one line's object and adds what it means; false if it is of no known role.
+    pub fn read(&mut self, line: &Value, events: &mut Vec<Event>) -> bool {
+        let Some(role) = text(line, &["role"]) else {
+            return false;
+        };
+        if !matches!(role, "system" | "user" | "assistant" | "tool") {
+            return false;
+        }
+        let suspect = std::mem::take(&mut self.suspect);
+        self.speech.say(&suspect, events);
+        self.is_answered = false;
+        match role {
+            "assistant" => self.assistant(line, events),
+            "tool" => {
+                self.speech.part();
+                events.push(Event::ToolResult(ToolResult {
+                    id: shown(line, &["tool_call_id"]),
+                    output: content(line),
+                    is_error: false,
+                }));
+            }
+            // The prompt and what stands before it.
+            _ => {}
+        }
+        true
+    }
+
+    fn assistant(&mut self, line: &Value, events: &mut Vec<Event>) {
+        let calls = items(line, &["tool_calls"]);
+        let said = content(line);
+        self.is_answered = calls.is_empty();
+        self.speech.part();
+        if calls.is_empty() && said.starts_with(ERROR_PREFIX) {
+            self.suspect = said;
+        } else if calls.is_empty() || said != NO_WORDS {
+            self.speech.say(&said, events);
+        }
+        for call in calls {
+            self.speech.part();
+            events.push(Event::ToolCall(ToolCall {
+                id: shown(call, &["id"]),
+                name: shown(call, &["function", "name"]),
+                input: some_text(call, &["function", "arguments"]).unwrap_or("{}").into(),
+            }));
+        }
+    }
+
+    /// The verdict on a process that ended by itself with this code; none if it had not finished.
+    pub fn exited(&self, code: i32) -> Option<Outcome> {
+        if let Some(said) = self.suspect.strip_prefix(ERROR_PREFIX) {
+            return Some(classify::failure(said).into());
+        }
+        (self.is_answered && code == 0).then(|| finished(None))
+    }
+}
+
+fn content(line: &Value) -> String {
+    json::at(line, &["content"]).and_then(content_text).unwrap_or_default()
+}

