@@ -137,7 +137,7 @@ fn check_tells_every_fault_of_the_files_at_once() {
 #[test]
 fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
     let machine = Machine::configured(
-        "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"claude\"\n[models.b]\ndriver = \"codex\"\n\
+        "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"nobody\"\n[models.b]\ndriver = \"codex\"\n\
          [models.c]\ndriver = \"echo\"\nrepo = \"gone\"\n[models.d]\ndriver = \"echo\"\nworktree = true\n\
          [models.e]\ndriver = \"generic\"\n",
     );
@@ -149,7 +149,7 @@ fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
     let of_garbage = told.remove(0);
     assert!(of_garbage.starts_with(&format!("{}: is no WebAssembly component", garbage.display())), "{of_garbage}");
     let expected = [
-        "models.a.driver: the driver `claude` is not loaded".to_owned(),
+        "models.a.driver: the driver `nobody` is not loaded".to_owned(),
         "models.b.program: CLI not found: codex (npm install -g @openai/codex)".to_owned(),
         format!("models.c.repo: the repository {work}/gone does not exist"),
         format!("models.d.worktree: {work} is no git repository, so no worktree can be made"),

@@ -49,7 +49,10 @@ fn drivers_are_listed_with_the_models_they_drive() {
     let list = machine.serve().get("/v1/drivers").json();
     let drivers = list["data"].as_array().unwrap();
     let ids: Vec<&Value> = drivers.iter().map(|driver| &driver["id"]).collect();
-    assert_eq!(ids, ["codex", "echo", "gemini", "generic", "qwen"]);
+    assert_eq!(
+        ids,
+        ["acp", "claude", "codex", "copilot", "echo", "gemini", "generic", "glm", "grok", "opencode", "qwen"]
+    );
     let well = json!({
         "driver": "codex",
         "faults": [],
@@ -62,11 +65,11 @@ fn drivers_are_listed_with_the_models_they_drive() {
     let unwell = json!({
         "driver": "gemini",
         "faults": [MISSING],
-        "login_hint": "run `gemini` once and choose how to log in",
+        "login_hint": "run `gemini` once and choose how to log in, or set GEMINI_API_KEY",
         "model": "b",
         "program": null,
         "tested": null,
         "version": null,
     });
-    assert_eq!((&drivers[0]["models"], &drivers[2]["models"]), (&json!([well]), &json!([unwell])));
+    assert_eq!((&drivers[2]["models"], &drivers[5]["models"]), (&json!([well]), &json!([unwell])));
 }

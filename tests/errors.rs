@@ -59,10 +59,10 @@ fn a_repository_that_is_missing_is_told_by_its_path() {
 
 #[test]
 fn a_driver_that_is_not_loaded_is_told_with_those_that_are() {
-    let (_machine, proxy) = model("driver = \"claude\"");
-    let detail = "loaded: codex, echo, gemini, generic, qwen. \
+    let (_machine, proxy) = model("driver = \"nobody\"");
+    let detail = "loaded: acp, claude, codex, copilot, echo, gemini, generic, glm, grok, opencode, qwen. \
                   Put the driver's component into the plugin folder, or correct `driver` of the model";
-    let message = "the model `m` needs the driver `claude`, which is not loaded";
+    let message = "the model `m` needs the driver `nobody`, which is not loaded";
     assert_eq!(refused(&proxy), configuration(message, Some(detail)));
 }
 

@@ -10,6 +10,7 @@ mod chat;
 mod config;
 mod doctor;
 mod errors;
+mod goldens;
 mod limits;
 mod openai_client;
 mod plugins;

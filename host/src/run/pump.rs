@@ -140,14 +140,18 @@ impl<'a> Pump<'a> {
         Ok(())
     }
 
+    /// What comes after the end of the turn is no part of it any more.
     async fn take(&mut self, events: Vec<Event>) {
         for event in events {
+            if self.verdict.is_some() {
+                return;
+            }
             match event {
                 Event::Reply(text) => self.child.write(text),
                 Event::EndInput => self.child.close_input(),
                 Event::Usage(report) => self.tally.add(report),
                 Event::Notice(notice) => log(&notice),
-                Event::Done(outcome) => self.verdict = self.verdict.take().or(Some(outcome)),
+                Event::Done(outcome) => self.verdict = Some(outcome),
                 Event::Text(_)
                 | Event::TextBreak
                 | Event::Reasoning(_)
@@ -180,7 +184,7 @@ impl<'a> Pump<'a> {
         Outcome::Failed { failure: interruption(reason, timeout), answer }
     }
 
-    fn finish(self, outcome: Outcome, killed: Option<KillReason>) -> Finish {
+    fn finish(mut self, outcome: Outcome, killed: Option<KillReason>) -> Finish {
         let cut = self.stdout.cut_lines() + self.stderr.cut_lines();
         if cut > 0 {
             tracing::warn!(lines = cut, "lines over `limits.line` were cut");
@@ -194,9 +198,10 @@ impl<'a> Pump<'a> {
                 }
             }
             Outcome::Failed { failure, .. } => {
-                if failure.detail.is_empty() {
-                    failure.detail = self.tail.into_text();
+                if !failure.detail.is_empty() {
+                    self.tail.replace(&failure.detail);
                 }
+                failure.detail = self.tail.into_text();
             }
         }
         Finish { outcome, tally, answer_chars, killed }

@@ -22,6 +22,12 @@ impl Tail {
         self.bytes.extend(bytes);
     }
 
+    /// Keeps the end of this instead.
+    pub(super) fn replace(&mut self, text: &str) {
+        self.bytes.clear();
+        self.push(text);
+    }
+
     /// What is kept, without the rest of a character that was cut.
     pub(super) fn into_text(self) -> String {
         let bytes: Vec<u8> = self.bytes.into_iter().skip_while(|byte| byte & 0b1100_0000 == 0b1000_0000).collect();

@@ -16,6 +16,7 @@ const FILE: &str = "golden.json";
 ///
 /// # Errors
 /// If a file cannot be read or written, or, with all of the differences, if one is not as expected.
+#[expect(clippy::disallowed_methods, reason = "this is for tests, which have no settings")]
 pub fn compare<A: Agent>(captures: &[Capture], turn: impl Fn(&Capture) -> Turn) -> io::Result<()> {
     let renew = is_to_renew();
     let mut differences = String::new();
