@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 from collections.abc import Callable
 
@@ -236,7 +235,7 @@ def arrived(bench: Bench, mark: int, text: str) -> str | None:
     if not texts:
         return "the model was asked nothing"
     # What became of it stands among the words of the CLI.
-    nearest = max(texts, key=lambda piece: len(os.path.commonprefix([piece, text])))
+    nearest = min(texts, key=lambda piece: (text not in piece, abs(len(piece) - len(text))))
     return f"the prompt did not arrive as it is: {difference(text, nearest)}"
 
 

@@ -6,7 +6,7 @@
 //!
 //! Without a model it asks a small one first which to use: one request more for each prompt.
 
-use agentbay_plugin_sdk::{Failure, Permission, Plan, Turn};
+use agentbay_plugin_sdk::{Failure, Permission, Plan, Turn, without_command};
 
 /// The command line of a turn.
 pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
@@ -28,7 +28,7 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
 
 /// What is written to standard input.
 pub(crate) fn input(turn: &Turn) -> String {
-    if turn.prompt.starts_with('/') { format!(" {}", turn.prompt) } else { turn.prompt.clone() }
+    without_command(&turn.prompt)
 }
 
 /// Without a terminal no mode asks: tools that would need to be approved are not offered to the model.

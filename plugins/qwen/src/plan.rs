@@ -4,11 +4,10 @@
 //! follow a schema, Qwen Code takes plain text only.
 //!
 //! Qwen Code takes a prompt that begins with `/name` for a command; a space before it makes it a prompt. There is no way to
-//! keep it from putting a file that exists and is named in a prompt, as `@path`, behind the prompt: with the driver `acp` it
-//! does not do so.
+//! keep it from putting a file that exists and is named in a prompt, as `@path`, behind the prompt.
 
 use agentbay_plugin_sdk::claude::user_message;
-use agentbay_plugin_sdk::{Category, Failure, Permission, Plan, PlanFile, Turn};
+use agentbay_plugin_sdk::{Category, Failure, Permission, Plan, PlanFile, Turn, without_command};
 
 /// How long a schema may be: there is no way to give it but as an argument, and Linux ends those at 128 KiB.
 const SCHEMA_BYTES: usize = 120 * 1024;
@@ -65,6 +64,6 @@ fn short(schema: &str) -> Result<&str, Failure> {
 
 /// What is written to standard input.
 pub(crate) fn input(turn: &Turn) -> String {
-    let prompt = if turn.prompt.starts_with('/') { format!(" {}", turn.prompt) } else { turn.prompt.clone() };
+    let prompt = without_command(&turn.prompt);
     if turn.output_schema.is_some() { prompt } else { user_message(&prompt) }
 }

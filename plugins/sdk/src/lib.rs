@@ -8,6 +8,7 @@
 //! - [`values`](finished): short ways to make plans, outcomes, failures
 //! - [`classify`]: what kind of failure a CLI speaks of
 //! - [`ended`], [`StderrTail`]: the verdict on a process that ended without a word
+//! - [`without_command`]: a prompt that is no command of the CLI
 //! - [`last_block`]: the plain-text rule
 //! - [`json`]: tolerant access to fields
 //! - [`LineCutter`] and [`Speech`]: lines out of text, messages out of text
@@ -28,6 +29,7 @@ pub mod json;
 mod json_lines;
 mod lines;
 mod plain;
+mod prompt;
 pub mod roles;
 mod speech;
 mod stderr;
@@ -45,6 +47,7 @@ pub use ending::{NO_OUTPUT, ended, ended_without_answer};
 pub use json_lines::{JsonLines, Protocol};
 pub use lines::LineCutter;
 pub use plain::{KEPT_BYTES, LastBlock, last_block};
+pub use prompt::without_command;
 pub use serde_json::Value;
 pub use speech::Speech;
 pub use stderr::StderrTail;

@@ -1,7 +1,9 @@
 //! The small parts: lines out of text, messages out of text, fields out of JSON, values into plans.
 
 use agentbay_plugin_sdk::testing::turn;
-use agentbay_plugin_sdk::{Category, Event, Failure, LineCutter, Plan, Speech, StderrTail, Turn, Value, json};
+use agentbay_plugin_sdk::{
+    Category, Event, Failure, LineCutter, Plan, Speech, StderrTail, Turn, Value, json, without_command,
+};
 
 fn value(text: &str) -> Value {
     text.parse().unwrap_or_default()
@@ -160,4 +162,20 @@ fn a_value_that_could_be_taken_for_an_option_makes_no_plan() {
 fn an_option_of_the_turn_is_found_by_its_name() {
     let turn = Turn { options: vec![("a".into(), "1".into())], ..turn("x") };
     assert_eq!((turn.option("a"), turn.option("b")), (Some("1"), None));
+}
+
+#[test]
+fn a_name_behind_a_slash_at_the_beginning_is_kept_from_being_a_command() {
+    for (prompt, sent) in [
+        ("/help me", " /help me"),
+        ("/a:b\n/c/d", " /a:b\n/c/d"),
+        ("/", " /"),
+        ("/etc/hosts is a file", "/etc/hosts is a file"),
+        ("// a comment", "// a comment"),
+        ("/* a comment */", "/* a comment */"),
+        ("see /help", "see /help"),
+        ("", ""),
+    ] {
+        assert_eq!(without_command(prompt), sent);
+    }
 }
