@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build test plugins plugins-check lint doc deny
+.PHONY: run build test test-real fuzz plugins plugins-check lint doc deny
 
 # Serves the models of proxy.toml on 127.0.0.1:8787.
 run:
@@ -12,6 +12,14 @@ build:
 # Every test. The end-to-end tests start the binaries, so these are built first.
 test: build
 	cargo test --locked --workspace --quiet
+
+# The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
+test-real: build
+	tests/real/run
+
+# Ten minutes for each reader that is fuzzed. Needs a nightly compiler and cargo-fuzz.
+fuzz:
+	tests/fuzz/run
 
 # Rebuilds the components in plugins/prebuilt from their sources. Needs the target, which `make run` does not.
 plugins:
