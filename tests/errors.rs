@@ -139,3 +139,28 @@ fn a_cli_that_does_not_read_its_prompt_can_answer() {
     machine.script("cli", "echo done");
     assert_eq!(proxy.ask("m", &"x".repeat(1024 * 1024)), "done");
 }
+
+#[test]
+fn every_cli_that_is_not_installed_is_told_with_how_to_install_it() {
+    let programs = [
+        ("claude", "claude"),
+        ("codex", "codex"),
+        ("copilot", "copilot"),
+        ("gemini", "gemini"),
+        ("glm", "ax-glm"),
+        ("grok", "ax-grok"),
+        ("opencode", "opencode"),
+        ("qwen", "qwen"),
+    ];
+    let models = programs.map(|(driver, _)| format!("[models.{driver}]\ndriver = \"{driver}\"\n"));
+    let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\n{}", models.concat()));
+    let proxy = machine.serve();
+    for (driver, program) in programs {
+        let answer = proxy.complete(&chat(driver, "hi"));
+        let error = &answer.json()["error"];
+        let told = (answer.status, error["code"].as_str(), error["message"].as_str());
+        assert_eq!(told, (404, Some("not_found"), Some(format!("CLI not found: {program}").as_str())));
+        let detail = error["detail"].as_str().unwrap();
+        assert!(detail.starts_with("npm install -g "), "{driver}: {detail}");
+    }
+}

@@ -28,7 +28,10 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
     assert_eq!(config.plugins, Plugins { dir, cache });
     let Models::Configured(models) = config.models else { panic!("models are configured") };
-    assert_eq!(models.keys().collect::<Vec<_>>(), ["codex", "echo", "gemini/review", "other", "qwen"]);
+    assert_eq!(
+        models.keys().collect::<Vec<_>>(),
+        ["claude", "codex", "echo", "gemini/review", "goose", "other", "qwen"]
+    );
     let echo = crate::domain::Model { env: models["echo"].env.clone(), ..model("echo", "echo", folder.path()) };
     assert_eq!(models["echo"], echo);
 }
