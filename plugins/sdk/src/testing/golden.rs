@@ -16,7 +16,6 @@ const FILE: &str = "golden.json";
 ///
 /// # Errors
 /// If a file cannot be read or written, or, with all of the differences, if one is not as expected.
-#[expect(clippy::disallowed_methods, reason = "this is for tests, which have no settings")]
 pub fn compare<A: Agent>(captures: &[Capture], turn: impl Fn(&Capture) -> Turn) -> io::Result<()> {
     let renew = is_to_renew();
     let mut differences = String::new();
@@ -40,7 +39,7 @@ pub fn compare<A: Agent>(captures: &[Capture], turn: impl Fn(&Capture) -> Turn) 
     }
 }
 
-#[allow(clippy::disallowed_methods, reason = "a switch of a test run, which has no settings")]
+#[expect(clippy::disallowed_methods, reason = "a switch of a test run, which has no settings")]
 fn is_to_renew() -> bool {
     env::var_os("RENEW").is_some()
 }
