@@ -32,7 +32,6 @@ class Cli:
     empty_is_failure: bool = False  # it takes an answer without text for a failure, and says so
     strips_escapes: bool = False  # it takes escape sequences out of what the model says
     wraps_prompts: bool = False  # it puts words of its own around the prompt
-    never_gives_up: tuple[str, ...] = ()  # scenarios in which it tries again without end, and tells nobody
 
 
 def nothing(_url: str) -> dict[str, str]:
@@ -179,7 +178,6 @@ ALL = (
         settings=opencode_settings,
         env=opencode_env,
         tells_reasoning=False,
-        never_gives_up=("error500", "cut"),
     ),
     Cli(
         name="gemini",

@@ -16,9 +16,10 @@ START_SECONDS = 60
 STOP_SECONDS = 30
 MARK = "AGENTBAY_REAL"
 README = "# Scripted\n\nA small repository for runs of agents. The word of this file is zanzibar.\n"
-# Runs that a CLI never ends by itself wait for this, and it has to leave time for a slow start.
-IMPATIENT = "45s"
-PATIENT = "150s"
+# Longer than any CLI goes on with a model that fails.
+TIMEOUT = "150s"
+# So long that a failure has a status in a stream too, and the session a header, however slow the machine is.
+HEADERS_AFTER = "120s"
 
 
 def mark(name: str) -> str:
@@ -27,7 +28,7 @@ def mark(name: str) -> str:
 
 
 def prepare(installed: Installed, name: str, url: str, folder: pathlib.Path) -> dict[str, dict]:
-    """Makes home and repository of a CLI, and gives back its models: patient, impatient, and with full access."""
+    """Makes home and repository of a CLI, and gives back its models: as it comes, and with full access."""
     home, repo = folder / "home", folder / "repo"
     (folder / "tmp").mkdir(parents=True)
     home.mkdir()
@@ -45,7 +46,7 @@ def prepare(installed: Installed, name: str, url: str, folder: pathlib.Path) -> 
         "driver": installed.cli.driver,
         "repo": str(repo),
         "program": str(installed.program),
-        "timeout": PATIENT,
+        "timeout": TIMEOUT,
         "env": env | {
             "HOME": str(home), "PATH": installed.path, "TMPDIR": str(folder / "tmp"), MARK: name,
             "LANG": "C.UTF-8",
@@ -55,7 +56,6 @@ def prepare(installed: Installed, name: str, url: str, folder: pathlib.Path) -> 
         model["model"] = installed.cli.model
     return {
         name: model,
-        f"{name}-impatient": model | {"timeout": IMPATIENT},
         f"{name}-full": model | {"permission": "full-access"},
     }
 
@@ -70,7 +70,8 @@ def make_repository(repo: pathlib.Path) -> None:
 
 def configuration(models: dict[str, dict], folder: pathlib.Path) -> str:
     """A proxy.toml. JSON's strings are strings of TOML too."""
-    lines = ["[plugins]", f"dir = {json.dumps(str(folder / 'plugins'))}", f"cache = {json.dumps(str(folder / 'cache'))}"]
+    plugins, cache = json.dumps(str(folder / "plugins")), json.dumps(str(folder / "cache"))
+    lines = ["[plugins]", f"dir = {plugins}", f"cache = {cache}", "\n[limits]", f'headers_after = "{HEADERS_AFTER}"']
     for name, model in models.items():
         lines.append(f"\n[models.{json.dumps(name)}]")
         for key, value in model.items():
@@ -86,8 +87,8 @@ def drivers(binary: pathlib.Path, folder: pathlib.Path) -> set[str]:
     """The plugins that the proxy has."""
     config = folder / "proxy.toml"
     config.write_text(configuration({}, folder))
-    done = subprocess.run([binary, "plugin", "list", "--config", config], cwd=folder, env=environment(folder), capture_output=True, text=True,
-                          timeout=START_SECONDS, check=True)
+    done = subprocess.run([binary, "plugin", "list", "--config", config], cwd=folder, env=environment(folder),
+                          capture_output=True, text=True, timeout=START_SECONDS, check=True)
     return {line.split("\t")[0] for line in done.stdout.splitlines()}
 
 
