@@ -32,6 +32,8 @@ class Cli:
     empty_is_failure: bool = False  # it takes an answer without text for a failure, and says so
     strips_escapes: bool = False  # it takes escape sequences out of what the model says
     wraps_prompts: bool = False  # it puts words of its own around the prompt
+    # What is not as it should be and cannot be had of this CLI: why, by `scenario` or `scenario/mode`.
+    deviates: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
 def nothing(_url: str) -> dict[str, str]:
@@ -156,6 +158,8 @@ def claude(name: str, version: str) -> Cli:
     )
 
 
+SPACE = "the model gets a space before the `/`: without it the CLI would run a command of that name, if there is one"
+
 # The slowest first: they decide how long it takes in all.
 ALL = (
     Cli(
@@ -168,6 +172,10 @@ ALL = (
         env=qwen_env,
         needs_node=22,
         empty_is_failure=True,
+        deviates={
+            "prompt-slash": SPACE,
+            "prompt-file": "it adds the file that `@path` names, and has no switch for that",
+        },
     ),
     Cli(
         name="opencode",
@@ -194,6 +202,7 @@ ALL = (
         usage=(1111, 333 + 44),
         strips_escapes=True,
         empty_is_failure=True,
+        deviates={"prompt-slash": SPACE},
     ),
     Cli(
         name="copilot",
@@ -207,6 +216,7 @@ ALL = (
         usage=None,
         empty_is_failure=True,
         wraps_prompts=True,
+        deviates={"resume/stream": "it tells its session at the end, when the headers have gone out"},
     ),
     claude("claude", "2.1.332"),
     claude("claude-old", "2.1.197"),
