@@ -7,7 +7,7 @@
 //! | `format` | `text`, `json`, `stream-json` | `text` |
 //! | `answer` | `last-block`, `whole` | `last-block` |
 
-use agentbay_plugin_sdk::{Category, Failure, Plan, Turn, Value};
+use agentbay_plugin_sdk::{Failure, Plan, Turn, arguments, wrong_option};
 
 /// How the prompt reaches the CLI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Settings {
                 }
                 _ => {
                     let message = format!("unknown option `{name}`: allowed are `args`, `prompt`, `format`, `answer`");
-                    return Err(wrong(message));
+                    return Err(wrong_option(message));
                 }
             }
         }
@@ -94,21 +94,9 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     })
 }
 
-fn arguments(value: &str) -> Result<Vec<String>, Failure> {
-    value
-        .parse::<Value>()
-        .ok()
-        .and_then(|list| list.as_array()?.iter().map(|item| item.as_str().map(String::from)).collect())
-        .ok_or_else(|| wrong(format!("option `args` is `{value}`: allowed is a list of strings")))
-}
-
 fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, Failure> {
     known.iter().find(|(allowed, _)| *allowed == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let allowed: Vec<String> = known.iter().map(|(allowed, _)| format!("`{allowed}`")).collect();
-        wrong(format!("option `{name}` is `{value}`: allowed are {}", allowed.join(", ")))
+        wrong_option(format!("option `{name}` is `{value}`: allowed are {}", allowed.join(", ")))
     })
-}
-
-fn wrong(message: String) -> Failure {
-    Failure::new(Category::Configuration, message, "")
 }

@@ -1,10 +1,9 @@
 //! Drives GLM through `ax-glm --prompt`. `ax-glm` and `ax-grok` are builds of one program, so the command line and the
 //! meaning of the output are in the SDK, which says what is peculiar about them.
 
-mod transcript;
-
 use agentbay_plugin_sdk::{
-    Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent, roles,
+    Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent,
+    roles::{self, RoleCli, Roles},
 };
 
 export_agent!(Glm);
@@ -19,7 +18,7 @@ const LOGIN_HINT: &str = "set ZAI_API_KEY, or run `ax-glm setup`";
 pub struct Glm;
 
 impl Agent for Glm {
-    type Transcript = JsonLines<transcript::Lines>;
+    type Transcript = JsonLines<Roles<Self>>;
 
     fn describe() -> Description {
         Description {
@@ -41,4 +40,9 @@ impl Agent for Glm {
     fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         roles::prepare(PROGRAM, turn)
     }
+}
+
+impl RoleCli for Glm {
+    const NAME: &'static str = "GLM";
+    const LOGIN_HINT: &'static str = LOGIN_HINT;
 }

@@ -1,10 +1,9 @@
 //! Drives Grok through `ax-grok --prompt`. `ax-glm` and `ax-grok` are builds of one program, so the command line and the
 //! meaning of the output are in the SDK, which says what is peculiar about them.
 
-mod transcript;
-
 use agentbay_plugin_sdk::{
-    Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent, roles,
+    Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent,
+    roles::{self, RoleCli, Roles},
 };
 
 export_agent!(Grok);
@@ -19,7 +18,7 @@ const LOGIN_HINT: &str = "set XAI_API_KEY, or run `ax-grok setup`";
 pub struct Grok;
 
 impl Agent for Grok {
-    type Transcript = JsonLines<transcript::Lines>;
+    type Transcript = JsonLines<Roles<Self>>;
 
     fn describe() -> Description {
         Description {
@@ -41,4 +40,9 @@ impl Agent for Grok {
     fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         roles::prepare(PROGRAM, turn)
     }
+}
+
+impl RoleCli for Grok {
+    const NAME: &'static str = "Grok";
+    const LOGIN_HINT: &'static str = LOGIN_HINT;
 }

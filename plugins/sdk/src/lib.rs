@@ -51,4 +51,4 @@ pub use prompt::without_command;
 pub use serde_json::Value;
 pub use speech::Speech;
 pub use stderr::StderrTail;
-pub use values::{failed, finished, notice};
+pub use values::{arguments, failed, finished, notice, wrong_option};

@@ -5,11 +5,15 @@
 //! Nothing says that the turn is over, and nothing that it failed: an error is told as the assistant's last message, and
 //! the process exits with 0.
 
+use std::marker::PhantomData;
+
 use serde_json::Value;
 
 use crate::classify;
 use crate::json::{self, content_text, items, shown, some_text, text};
-use crate::{Category, Event, Failure, Outcome, Permission, Plan, Speech, ToolCall, ToolResult, Turn, finished};
+use crate::{
+    Category, Event, Failure, Outcome, Permission, Plan, Protocol, Speech, ToolCall, ToolResult, Turn, finished,
+};
 
 /// What an error begins with when it is told as a message.
 const ERROR_PREFIX: &str = "Sorry, I encountered an error: ";
@@ -50,9 +54,46 @@ pub fn prepare(program: &str, turn: &Turn) -> Result<Plan, Failure> {
     Ok(plan.arg(&prompt))
 }
 
+/// What sets one of these CLIs apart from the others.
+pub trait RoleCli {
+    /// Its name in messages.
+    const NAME: &'static str;
+    /// How to log in, for the failures that say so.
+    const LOGIN_HINT: &'static str;
+}
+
+/// The protocol of one of these CLIs.
+#[derive(Debug)]
+pub struct Roles<C> {
+    lines: RoleLines,
+    cli: PhantomData<C>,
+}
+
+impl<C: RoleCli> Protocol for Roles<C> {
+    const NAME: &'static str = C::NAME;
+    const LOGIN_HINT: &'static str = C::LOGIN_HINT;
+
+    fn new(_turn: &Turn) -> Self {
+        Self { lines: RoleLines::default(), cli: PhantomData }
+    }
+
+    /// The prompt is an argument.
+    fn input(_turn: &Turn) -> String {
+        String::new()
+    }
+
+    fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
+        self.lines.read(event, events)
+    }
+
+    fn exited(&mut self, code: i32) -> Option<Outcome> {
+        self.lines.exited(code)
+    }
+}
+
 /// The state of one run's lines.
 #[derive(Debug, Default)]
-pub struct RoleLines {
+struct RoleLines {
     speech: Speech,
     /// The last message, if it reads like an error. It is one unless something follows.
     suspect: String,
@@ -62,7 +103,7 @@ pub struct RoleLines {
 
 impl RoleLines {
     /// Reads one line's object and adds what it means; false if it is of no known role.
-    pub fn read(&mut self, line: &Value, events: &mut Vec<Event>) -> bool {
+    fn read(&mut self, line: &Value, events: &mut Vec<Event>) -> bool {
         let Some(role) = text(line, &["role"]) else {
             return false;
         };
@@ -109,7 +150,7 @@ impl RoleLines {
     }
 
     /// The verdict on a process that ended by itself with this code; none if it had not finished.
-    pub fn exited(&self, code: i32) -> Option<Outcome> {
+    fn exited(&self, code: i32) -> Option<Outcome> {
         if let Some(said) = self.suspect.strip_prefix(ERROR_PREFIX) {
             return Some(classify::failure(said).into());
         }

@@ -1,5 +1,7 @@
 //! Owns short ways to make and read the contract's values. What they mean is said in `wit/agent.wit`.
 
+use serde_json::Value;
+
 use crate::{
     Category, Description, Event, Failure, Features, Framing, Level, Notice, Outcome, Plan, Probe, Stop, Turn,
 };
@@ -17,6 +19,23 @@ pub fn failed(category: Category, message: impl Into<String>, detail: impl Into<
 /// A remark for the log.
 pub fn notice(level: Level, message: impl Into<String>) -> Event {
     Event::Notice(Notice { level, message: message.into() })
+}
+
+/// The option `args` of a model, which is a list of strings.
+///
+/// # Errors
+/// `configuration` if it is anything else.
+pub fn arguments(value: &str) -> Result<Vec<String>, Failure> {
+    value
+        .parse::<Value>()
+        .ok()
+        .and_then(|list| list.as_array()?.iter().map(|item| item.as_str().map(String::from)).collect())
+        .ok_or_else(|| wrong_option(format!("option `args` is `{value}`: allowed is a list of strings")))
+}
+
+/// A model is set up wrongly.
+pub fn wrong_option(message: String) -> Failure {
+    Failure::new(Category::Configuration, message, "")
 }
 
 impl Failure {
