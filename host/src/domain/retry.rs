@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::civil::{Date, Time};
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{SignedDuration, Span, Timestamp};
 use serde::Serialize;
 
 /// A time of day as a CLI prints it.
@@ -50,7 +50,7 @@ impl RetryHint {
 }
 
 impl WallClock {
-    /// The next moment at which a clock in the zone shows this.
+    /// The next moment at which a clock in the zone shows this, unless it showed it a short while ago.
     fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let zone = self.zone.as_deref().map_or_else(|| Some(TimeZone::system()), zone)?;
         let time = Time::new(self.hour.try_into().ok()?, self.minute.try_into().ok()?, 0, 0).ok()?;
@@ -66,7 +66,12 @@ impl WallClock {
         if at >= now {
             return Some(at);
         }
-        // What is over comes again with the next period that was left open.
+        // A bare time that was a short while ago is over; waiting for it would be waiting for a day in vain.
+        let is_bare = self.day.is_none() && self.month.is_none() && self.year.is_none();
+        if is_bare && now.duration_since(at) < SignedDuration::from_hours(12) {
+            return None;
+        }
+        // What is over otherwise comes again with the next period that was left open.
         let period = match (self.year, self.month, self.day) {
             (Some(_), _, _) => return None,
             (None, Some(_), _) => Span::new().years(1),
@@ -100,8 +105,21 @@ mod tests {
     fn a_time_of_day_is_the_next_such_time_in_its_zone() {
         assert_eq!(wait(&RetryHint::AtClock(clock(15, 30, "UTC"))), Some(3 * 3600 + 1800));
         assert_eq!(wait(&RetryHint::AtClock(clock(15, 0, "Europe/Berlin"))), Some(2 * 3600));
-        assert_eq!(wait(&RetryHint::AtClock(clock(11, 0, "UTC"))), Some(23 * 3600));
+        assert_eq!(wait(&RetryHint::AtClock(clock(23, 59, "Pacific/Auckland"))), Some(23 * 3600 - 60));
         assert_eq!(wait(&RetryHint::AtClock(clock(15, 0, "+02:00"))), Some(3600));
+    }
+
+    #[test]
+    fn case_025_a_date_with_its_time_is_that_moment() {
+        let date = WallClock { day: Some(30), month: Some(11), year: Some(2026), ..clock(22, 3, "UTC") };
+        assert_eq!(wait(&RetryHint::AtClock(date)), Some(295_380));
+    }
+
+    #[test]
+    fn case_026_a_time_that_was_a_moment_ago_is_not_rolled_over_to_tomorrow() {
+        assert_eq!(wait(&RetryHint::AtClock(clock(15, 10, "UTC"))), Some(11_400));
+        assert_eq!(wait(&RetryHint::AtClock(clock(11, 58, "UTC"))), None);
+        assert_eq!(wait(&RetryHint::AtClock(clock(15, 10, "Mars/Base"))), None);
     }
 
     #[test]
