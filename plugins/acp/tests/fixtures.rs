@@ -5,7 +5,7 @@ use std::io;
 use agentbay_plugin_acp::Acp;
 use agentbay_plugin_sdk::Turn;
 use agentbay_plugin_sdk::testing::{
-    Capture, captures, check_damaged, check_groupings, check_interleaved, check_truncated, compare, turn,
+    Capture, captures, check_damaged, check_groupings, check_interleaved, check_mutated, check_truncated, compare, turn,
 };
 
 fn recorded() -> io::Result<Vec<Capture>> {
@@ -39,4 +39,10 @@ fn a_run_with_a_damaged_line_is_no_success() -> io::Result<()> {
 fn two_runs_at_once_do_not_touch_each_other() -> io::Result<()> {
     let captures = recorded()?;
     captures.windows(2).try_for_each(|pair| check_interleaved::<Acp>(&pair[0], &pair[1], &turn("x")))
+}
+
+#[test]
+fn an_event_with_a_value_that_should_be_another_is_no_panic() -> io::Result<()> {
+    recorded()?.iter().for_each(|capture| check_mutated::<Acp>(capture, &turn("x")));
+    Ok(())
 }

@@ -1,0 +1,4 @@
+//! The transcript of gemini: no input makes it trap, whatever way it is cut into calls.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::transcript::<agentbay_plugin_gemini::Gemini>(data));
