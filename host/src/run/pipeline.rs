@@ -10,10 +10,10 @@ use super::prompt::{self, Around};
 use super::pump::{self, Finish, Listening};
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
-use crate::domain::{Outcome, RunId, Turn, Usage};
+use crate::domain::{Framing, Outcome, RunId, Turn, Usage};
 use crate::plugin::{LoadedPlugin, Transcript};
 use crate::process::Child;
-use crate::workspace::{Lease, RunDir, Site, agent_file};
+use crate::workspace::{Git, Lease, RunDir, Site, agent_file};
 
 /// One run to carry out.
 pub(super) struct Job {
@@ -27,6 +27,7 @@ pub(super) struct Job {
 /// A process that has been started for a turn, and all that goes with it.
 struct Started {
     turn: Turn,
+    framing: Framing,
     transcript: Transcript,
     child: Child,
     lease: Lease,
@@ -52,26 +53,37 @@ async fn carry_out_in_span(job: Job, steps: mpsc::Sender<Step>) {
         }
     };
     tracing::info!(workdir = %started.lease.workdir().display(), "run started");
-    let Started { turn, transcript, mut child, lease, _run_dir } = started;
-    let plugin = job.plugin().map(|plugin| plugin.description().framing);
+    let Started { turn, framing, transcript, mut child, lease, _run_dir } = started;
     let listening = Listening {
         turn: &turn,
-        framing: plugin.unwrap_or(crate::domain::Framing::Text),
+        framing,
         limits: &job.route.snapshot.limits.run,
         timeout: job.route.model.timeout,
         steps: &steps,
         stopping: &job.stopping,
     };
-    let Finish { outcome, tally, answer_chars, killed } = pump::listen(listening, transcript, &mut child).await;
+    let Finish { outcome, tally, answer_chars, unwanted } = pump::listen(listening, transcript, &mut child).await;
     let told = tally.told();
     let usage = told.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
-    tracing::info!(failed = matches!(outcome, Outcome::Failed { .. }), ?killed, "run ended");
-    tell(&steps, Ended { outcome, usage, usage_estimated: told.is_none() }).await;
-    match killed {
-        Some(_) => child.stop().await,
-        None => child.settle().await,
+    match &outcome {
+        Outcome::Finished { .. } => tracing::info!("run ended"),
+        Outcome::Failed { failure, .. } => {
+            tracing::info!(category = failure.category.name(), reason = failure.message, "run failed");
+        }
     }
-    lease.give_back(&job.means.git).await;
+    let ended = Ended { outcome, usage, usage_estimated: told.is_none() };
+    // Side by side: a client that takes its time keeps no process and no worktree.
+    tokio::join!(tell(&steps, ended), clear_away(child, unwanted, lease, &job.means.git));
+}
+
+/// Ends what is left of the process, and only then gives back what it worked in.
+async fn clear_away(child: Child, unwanted: bool, lease: Lease, git: &Git) {
+    if unwanted {
+        child.stop().await;
+    } else {
+        child.settle().await;
+    }
+    lease.give_back(git).await;
 }
 
 /// A client that is gone needs not be told.
@@ -102,7 +114,7 @@ async fn start(job: &Job) -> Result<Started, RunError> {
     run_dir.write(plan.files())?;
     let lease = site.lease(&job.means.git).await?;
     match Child::spawn(command) {
-        Ok(child) => Ok(Started { turn, transcript, child, lease, _run_dir: run_dir }),
+        Ok(child) => Ok(Started { turn, framing: description.framing, transcript, child, lease, _run_dir: run_dir }),
         Err(error) => {
             lease.give_back(&job.means.git).await;
             Err(RunError::Spawn { error, install_hint: String::new() })

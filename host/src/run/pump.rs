@@ -34,8 +34,8 @@ pub(super) struct Finish {
     pub(super) tally: UsageTally,
     /// The length of the answer in characters.
     pub(super) answer_chars: usize,
-    /// Set if the process must be ended, since it is not to go on.
-    pub(super) killed: Option<KillReason>,
+    /// The process is not to go on: nobody listens to it any more.
+    pub(super) unwanted: bool,
 }
 
 /// Listens to a process until its turn is over, its time is up, or nobody wants to know any more.
@@ -47,13 +47,13 @@ pub(super) async fn listen(listening: Listening<'_>, transcript: Transcript, chi
         () = listening.steps.closed() => Err(KillReason::Cancelled),
         () = listening.stopping.cancelled() => Err(KillReason::Shutdown),
     };
-    let (outcome, killed) = match result {
-        Ok(Ok(outcome)) => (outcome, None),
+    let (outcome, unwanted) = match result {
+        Ok(Ok(outcome)) => (outcome, false),
         // What the process still says, nobody could understand any more.
-        Ok(Err(error)) => (RunError::Plugin(error).into_failure().into(), Some(KillReason::Cancelled)),
-        Err(reason) => (pump.interrupted(reason, listening.timeout).await, Some(reason)),
+        Ok(Err(error)) => (RunError::Plugin(error).into_failure().into(), true),
+        Err(reason) => (pump.interrupted(reason, listening.timeout).await, true),
     };
-    pump.finish(outcome, killed)
+    pump.finish(outcome, unwanted)
 }
 
 struct Pump<'a> {
@@ -184,7 +184,7 @@ impl<'a> Pump<'a> {
         Outcome::Failed { failure: interruption(reason, timeout), answer }
     }
 
-    fn finish(mut self, outcome: Outcome, killed: Option<KillReason>) -> Finish {
+    fn finish(mut self, outcome: Outcome, unwanted: bool) -> Finish {
         let cut = self.stdout.cut_lines() + self.stderr.cut_lines();
         if cut > 0 {
             tracing::warn!(lines = cut, "lines over `limits.line` were cut");
@@ -204,7 +204,7 @@ impl<'a> Pump<'a> {
                 failure.detail = self.tail.into_text();
             }
         }
-        Finish { outcome, tally, answer_chars, killed }
+        Finish { outcome, tally, answer_chars, unwanted }
     }
 }
 
