@@ -2,9 +2,10 @@
 
 .PHONY: run build test test-real fuzz plugins plugins-check lint doc deny
 
-# Serves the models of proxy.toml on 127.0.0.1:8787.
-run:
-	cargo run --locked --bin agentbay -- serve --config proxy.toml
+# Serves the models of proxy.toml on 127.0.0.1:8787. All of the workspace is built, as for the tests: a build of the one
+# package would choose other features of its dependencies, and build these a second time.
+run: build
+	$${CARGO_TARGET_DIR:-target}/debug/agentbay serve --config proxy.toml
 
 build:
 	cargo build --locked --workspace
