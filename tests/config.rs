@@ -135,6 +135,16 @@ fn check_tells_every_fault_of_the_files_at_once() {
 }
 
 #[test]
+fn check_tells_faults_and_what_is_not_there_together() {
+    let machine = Machine::configured(
+        "[models.a]\ndriver = \"echo\"\nrepo = \"gone\"\n[models.b]\ndriver = \"echo\"\n[limits]\nline = 0\n",
+    );
+    let places: Vec<String> =
+        told(&machine.run(&["check"])).iter().map(|line| line.split(": ").next().unwrap().to_owned()).collect();
+    assert_eq!(places, ["proxy.toml:4", "proxy.toml:7", "models.a.repo"]);
+}
+
+#[test]
 fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
     let machine = Machine::configured(
         "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"nobody\"\n[models.b]\ndriver = \"codex\"\n\

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::app::{self, AppError, Diagnosis, Loaded};
+use crate::app::{self, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
 use crate::telemetry;
 
@@ -122,11 +122,7 @@ fn announce(address: SocketAddr) -> io::Result<()> {
 }
 
 async fn check(source: &Source) -> anyhow::Result<ExitCode> {
-    let findings = match app::load(source).await {
-        Ok(loaded) => app::findings(&loaded).await,
-        Err(AppError::Config(faults)) => vec![faults.to_string()],
-        Err(other) => return Err(other.into()),
-    };
+    let findings = app::check(source).await?;
     if findings.is_empty() {
         writeln!(io::stdout(), "no faults found")?;
         return Ok(ExitCode::SUCCESS);

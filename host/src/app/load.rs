@@ -33,7 +33,11 @@ pub async fn load(source: &Source) -> Result<Loaded, AppError> {
 
 /// The same with settings of the command line.
 pub(super) async fn load_with(source: &Source, overrides: &Overrides) -> Result<Loaded, AppError> {
-    let config = config::load(source, overrides)?;
+    with_config(source, config::load(source, overrides)?).await
+}
+
+/// The same with settings that are read already.
+pub(super) async fn with_config(source: &Source, config: Config) -> Result<Loaded, AppError> {
     let host = host_variables(source);
     let engine = Engine::new(&config.plugins.cache)?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;

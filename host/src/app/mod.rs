@@ -7,7 +7,7 @@ mod load;
 mod reload;
 mod serve;
 
-pub use check::findings;
+pub use check::check;
 pub use diagnose::{Diagnosis, diagnose};
 pub use error::AppError;
 pub use load::{Loaded, load};

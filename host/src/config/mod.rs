@@ -64,12 +64,29 @@ pub struct Overrides {
 /// Every fault there is, of both files. A file that cannot be parsed has one, and the rest of the settings is then not
 /// judged.
 pub fn load(source: &Source, overrides: &Overrides) -> Result<Config, ConfigError> {
+    match inspect(source, overrides) {
+        Inspected { faults, config: Some(config) } if faults.is_empty() => Ok(config),
+        Inspected { faults, .. } => Err(ConfigError::of(faults)),
+    }
+}
+
+/// Settings that may be faulty: to look for what else is wrong, not to be used.
+#[derive(Debug)]
+pub struct Inspected {
+    /// What is wrong.
+    pub faults: Vec<Fault>,
+    /// All that could be read, with something in the place of what is faulty; none if a file cannot be parsed.
+    pub config: Option<Config>,
+}
+
+/// Reads all settings as far as they can be read.
+pub fn inspect(source: &Source, overrides: &Overrides) -> Inspected {
     let (settings, registry) = (source.settings(), source.registry());
     let tables = match (settings.read(tree::from_toml), registry.read(tree::from_json)) {
         (Ok(settings), Ok(registry)) => Tables { settings, registry },
         (settings, registry) => {
             let faults = settings.err().into_iter().chain(registry.err());
-            return Err(ConfigError::of(faults.collect()));
+            return Inspected { faults: faults.collect(), config: None };
         }
     };
     let paths = Paths { folder: settings.folder(), environment: &source.environment };
@@ -78,7 +95,7 @@ pub fn load(source: &Source, overrides: &Overrides) -> Result<Config, ConfigErro
 
     let mut faults = reports.settings.into_faults();
     faults.extend(reports.registry.into_faults());
-    if faults.is_empty() { Ok(config) } else { Err(ConfigError::of(faults)) }
+    Inspected { faults, config: Some(config) }
 }
 
 /// What is in the two files, of those that exist.
