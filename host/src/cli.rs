@@ -88,7 +88,7 @@ impl Command {
     /// Does what the command line says.
     ///
     /// # Errors
-    /// See [`AppError`]; or standard output cannot be written.
+    /// See [`app::AppError`]; or standard output cannot be written.
     pub async fn carry_out(self, cwd: PathBuf) -> anyhow::Result<ExitCode> {
         let environment = Environment::of_process();
         let filter = environment.get(telemetry::VARIABLE).and_then(|filter| filter.to_str());
