@@ -36,7 +36,7 @@ pub async fn serve(
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
     let host = loaded.host.clone();
-    let runner = Runner::new(snapshots.clone(), host.clone(), config.plugins.cache.join("runs"), tasks.clone());
+    let runner = Runner::new(snapshots.clone(), host.clone(), config.plugins.runs(), tasks.clone());
 
     let wanted = config.server.listen;
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;

@@ -14,6 +14,13 @@ pub struct Plugins {
     pub cache: PathBuf,
 }
 
+impl Plugins {
+    /// The folder for the private folders of runs.
+    pub fn runs(&self) -> PathBuf {
+        self.cache.join("runs")
+    }
+}
+
 pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>) -> Plugins {
     let plugins = Plugins {
         dir: folder(&mut section, "dir", ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"), paths),

@@ -10,8 +10,8 @@ pub(super) async fn json<T: DeserializeOwned>(body: Body, limit: u64) -> Result<
     let bytes = to_bytes(body, usize::try_from(limit).unwrap_or(usize::MAX)).await;
     let bytes = bytes.map_err(|error| match std::error::Error::source(&error) {
         Some(source) if source.is::<http_body_util::LengthLimitError>() => ApiError::body_too_large(limit),
-        _ => ApiError::bad_body(format!("the body did not come whole: {error}")),
+        _ => ApiError::bad_request(format!("the body did not come whole: {error}")),
     })?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| ApiError::bad_body(format!("the body is not what was expected: {error}")))
+        .map_err(|error| ApiError::bad_request(format!("the body is not what was expected: {error}")))
 }

@@ -76,8 +76,8 @@ impl ApiError {
         Self::refused(StatusCode::BAD_REQUEST, Category::Validation.name(), Some(param), message)
     }
 
-    /// The body as a whole is wrong.
-    pub(super) fn bad_body(message: impl Into<String>) -> Self {
+    /// The body as a whole, or a header, is wrong.
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
         Self::refused(StatusCode::BAD_REQUEST, Category::Validation.name(), None, message)
     }
 

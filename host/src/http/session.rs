@@ -1,6 +1,6 @@
 //! The header `x-agent-session`: the CLI's own id of a session, which a client may send back to go on with it.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::ApiError;
 use crate::domain::SessionId;
@@ -10,10 +10,7 @@ const HEADER: HeaderName = HeaderName::from_static("x-agent-session");
 /// The session that a client wants to go on with.
 pub(super) fn wanted(headers: &HeaderMap) -> Result<Option<SessionId>, ApiError> {
     let Some(given) = headers.get(&HEADER) else { return Ok(None) };
-    let refuse = |reason: String| {
-        let message = format!("the header x-agent-session: {reason}");
-        ApiError::refused(StatusCode::BAD_REQUEST, "validation", None, message)
-    };
+    let refuse = |reason: String| ApiError::bad_request(format!("the header x-agent-session: {reason}"));
     let given = given.to_str().map_err(|_| refuse("is no text".to_owned()))?;
     SessionId::try_from(given).map(Some).map_err(|error| refuse(error.to_string()))
 }
