@@ -117,7 +117,7 @@ fn a_stream_that_takes_too_long_ends_with_an_error() {
 
 #[test]
 fn a_stop_of_the_proxy_ends_its_runs_and_leaves_nothing_behind() {
-    let (machine, processes) = hanging(CONFIG);
+    let (machine, processes) = hanging(&(CONFIG.to_owned() + "[server]\ndrain = 0\n"));
     let proxy = machine.serve();
     let events = started(&proxy, &processes);
     assert_eq!(proxy.stop().code(), Some(0));

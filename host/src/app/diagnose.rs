@@ -53,7 +53,7 @@ async fn answer(runner: &Runner, model: &str) -> Result<String, Failure> {
     let unasked = |reason: String| Failure::new(Category::Unknown, reason, "");
     let conversation = Conversation::try_from(vec![question]).map_err(|error| unasked(error.to_string()))?;
     let request = Request { model: model.to_owned(), conversation, partial: false, session: None };
-    let run = runner.start(request).map_err(|error| unasked(error.to_string()))?;
+    let run = runner.start(request, None).map_err(|error| unasked(error.to_string()))?;
     listen(run).await
 }
 
@@ -62,7 +62,7 @@ async fn listen(mut run: Run) -> Result<String, Failure> {
     while let Some(step) = run.next().await {
         match step {
             Step::Event(Event::Text(text)) => said += &text,
-            Step::Event(_) => {}
+            Step::Event(_) | Step::Trying { .. } | Step::Failed(_) => {}
             Step::Ended(ended) => {
                 return match ended.outcome {
                     Outcome::Finished { answer, .. } => {

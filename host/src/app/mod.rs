@@ -6,6 +6,7 @@ mod error;
 mod load;
 mod reload;
 mod serve;
+mod signals;
 
 pub use check::check;
 pub use diagnose::{Diagnosis, diagnose};

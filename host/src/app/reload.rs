@@ -7,6 +7,7 @@ use crate::process::HostVariables;
 use crate::watch::Watch;
 
 use super::load::{Loaded, snapshot};
+use super::signals::Hangup;
 
 /// What the snapshots are made of.
 #[derive(Debug)]
@@ -34,10 +35,13 @@ impl Reload {
         reload
     }
 
-    /// Looks again at every change, for ever.
-    pub(super) async fn follow(mut self, watch: Watch) {
+    /// Looks again at every change and whenever it is told to, for ever.
+    pub(super) async fn follow(mut self, watch: Watch, mut hangup: Hangup) {
         loop {
-            watch.changed().await;
+            tokio::select! {
+                () = watch.changed() => {}
+                () = hangup.told() => {}
+            }
             self.again().await;
         }
     }
@@ -59,13 +63,14 @@ impl Reload {
 
     /// What the process was started with stays until it is started again.
     fn take(&mut self, config: Config) {
-        let fixed = |new: &Config| (new.server.listen, new.plugins.clone());
+        let fixed = |new: &Config| (new.server.listen, new.server.drain, new.plugins.clone());
         if fixed(&config) != fixed(&self.config) {
-            tracing::warn!("server.listen, plugins.dir and plugins.cache take effect at the next start");
+            tracing::warn!("server.listen, server.drain, plugins.dir and plugins.cache take effect at the next start");
         }
-        let (listen, plugins) = fixed(&self.config);
+        let (listen, drain, plugins) = fixed(&self.config);
         self.config = config;
         self.config.server.listen = listen;
+        self.config.server.drain = drain;
         self.config.plugins = plugins;
     }
 

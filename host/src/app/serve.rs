@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 
 use super::error::AppError;
 use super::load::load_with;
 use super::reload::Reload;
+use super::signals::{Hangup, Stop};
 use crate::config::{Overrides, Source};
 use crate::http::{self, State};
 use crate::plugin::Snapshots;
@@ -48,15 +48,16 @@ pub async fn serve(
     let folders = Some(config.plugins.dir.clone()).filter(|dir| dir.is_dir());
     let watch = Watch::new(folders.into_iter().collect(), source.watched())?;
     let reload = Reload::new(source, overrides, loaded, snapshots.clone());
+    let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
     let stopping = tasks.stopping();
     tasks.spawn(async move {
         tokio::select! {
-            () = reload.follow(watch) => {}
+            () = reload.follow(watch, hangup) => {}
             () = stopping.cancelled() => {}
         }
     });
 
-    let router = http::router(State { snapshots, runner, host, versions: Arc::default(), listen });
+    let router = http::router(State { snapshots, runner: runner.clone(), host, versions: Arc::default(), listen });
     // Deltas are small, and each is to go out at once.
     let listener = listener.tap_io(|connection| {
         if let Err(error) = connection.set_nodelay(true) {
@@ -69,13 +70,28 @@ pub async fn serve(
 
     let mut server = std::pin::pin!(server.into_future());
     tokio::select! {
-        ended = &mut server => ended?,
-        () = told_to_stop() => {
-            tracing::info!("stopping");
-            stop(&tasks, server, config.limits.run.grace).await?;
+        ended = &mut server => ended.map_err(AppError::Server),
+        () = signals.told() => {
+            tokio::select! {
+                () = drain(&runner, config.server.drain) => {}
+                () = signals.told() => return Err(AppError::StoppedAtOnce),
+            }
+            tokio::select! {
+                ended = stop(&tasks, server, config.limits.run.grace) => ended,
+                () = signals.told() => Err(AppError::StoppedAtOnce),
+            }
         }
     }
-    Ok(())
+}
+
+/// Lets no run begin any more, and gives those that go on some time to end.
+async fn drain(runner: &Runner, patience: Duration) {
+    runner.close();
+    let going_on = runner.live().len();
+    tracing::info!(runs = going_on, "stopping");
+    if timeout(patience, runner.ended()).await.is_err() {
+        tracing::warn!("some runs go on after {}, and are ended", humantime::format_duration(patience));
+    }
 }
 
 /// Ends the runs, with all their processes, and waits for the last answers to go out.
@@ -87,20 +103,4 @@ async fn stop(tasks: &Tasks, server: impl Future<Output = io::Result<()>>, grace
         tracing::warn!("some runs did not end in time");
     }
     server.unwrap_or(Ok(())).map_err(AppError::Server)
-}
-
-async fn told_to_stop() {
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => signal.recv().await,
-            Err(error) => {
-                tracing::warn!(%error, "cannot listen for SIGTERM");
-                std::future::pending().await
-            }
-        }
-    };
-    tokio::select! {
-        _ = terminate => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
 }

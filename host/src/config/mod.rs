@@ -22,6 +22,7 @@ mod tests;
 mod tree;
 mod values;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 pub use environment::Environment;
@@ -32,11 +33,12 @@ pub use server::Server;
 pub use source::Source;
 
 use fault::Report;
+use models::Common;
 use section::Section;
 use tree::{Table, Value};
 use values::Paths;
 
-use crate::domain::Limits;
+use crate::domain::{Limits, Model};
 
 /// All settings, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,15 +119,17 @@ fn read(tables: &Tables, reports: &Reports, paths: &Paths<'_>, overrides: &Overr
     let plugins = plugins::read(root.section("plugins"), paths);
     let limits = limits::read(root.section("limits"));
     let defaults = models::read_defaults(root.section("defaults"), paths);
-    let mut configured = models::read(root.section("models"), &defaults, paths);
+    let common = Common { defaults, limits: limits.run, paths };
+    let mut configured = models::read(root.section("models"), &common);
     root.finish();
 
     let registry = Section::root(tables.registry.as_ref(), &reports.registry);
-    configured.extend(models_json::read(registry, &defaults, paths));
+    configured.extend(models_json::read(registry, &common));
     report_names_in_both(tables, reports);
+    report_lost_fallbacks(&configured, tables, reports);
 
     let models = if tables.settings.is_none() && tables.registry.is_none() {
-        Models::Discovered { template: Template::for_repo(paths.folder.clone()) }
+        Models::Discovered { template: Template::for_repo(paths.folder.clone(), limits.run) }
     } else {
         Models::Configured(configured)
     };
@@ -143,6 +147,23 @@ fn report_names_in_both(tables: &Tables, reports: &Reports) {
             let place = format!("{}:{}", reports.settings.file().display(), other.line);
             let message = format!("a model of this name is also in {place}: rename or remove one of them");
             reports.registry.add(Some(node.line), &section::join("", name), message);
+        }
+    }
+}
+
+/// A model that is to stand in for another has to be there.
+fn report_lost_fallbacks(models: &BTreeMap<String, Model>, tables: &Tables, reports: &Reports) {
+    let settings = tables.settings.as_ref();
+    let line = |path: &[&str]| tree::find(settings?, path).map(|node| node.line);
+    for model in models.values() {
+        for lost in model.fallback.iter().filter(|name| !models.contains_key(*name)) {
+            let own = ["models", &model.name, "fallback"];
+            let (path, line) = match line(&own) {
+                Some(line) => (own.to_vec(), Some(line)),
+                None => (vec!["defaults", "fallback"], line(&["defaults", "fallback"])),
+            };
+            let key = path.iter().fold(String::new(), |key, part| section::join(&key, part));
+            reports.settings.add(line, &key, format!("there is no model {lost:?}"));
         }
     }
 }

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::limits;
 use super::section::{Item, Section};
 use super::shared::Shared;
 use super::tree::Value;
 use super::values::Paths;
-use crate::domain::{Model, PluginId};
+use crate::domain::{Model, PluginId, RunLimits};
 
 /// Where the models come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,17 +25,20 @@ pub enum Models {
 
 /// What models that no file mentions have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Template(Shared);
+pub struct Template {
+    shared: Shared,
+    limits: RunLimits,
+}
 
 impl Template {
     /// The defaults, for a repository.
-    pub(super) fn for_repo(repo: PathBuf) -> Self {
-        Self(Shared { repo: Some(repo), ..Shared::default() })
+    pub(super) fn for_repo(repo: PathBuf, limits: RunLimits) -> Self {
+        Self { shared: Shared { repo: Some(repo), ..Shared::default() }, limits }
     }
 
     /// The model of a driver, named after it.
     pub fn for_driver(&self, driver: &PluginId) -> Model {
-        self.0.clone().into_model(driver.as_str(), driver.clone())
+        self.shared.clone().into_model(driver.as_str(), driver.clone(), self.limits)
     }
 }
 
@@ -44,9 +48,16 @@ pub(super) fn read_defaults(mut section: Section<'_>, paths: &Paths<'_>) -> Shar
     shared
 }
 
-pub(super) fn read(section: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> BTreeMap<String, Model> {
+/// What models take from outside their own tables.
+pub(super) struct Common<'a> {
+    pub(super) defaults: Shared,
+    pub(super) limits: RunLimits,
+    pub(super) paths: &'a Paths<'a>,
+}
+
+pub(super) fn read(section: Section<'_>, common: &Common<'_>) -> BTreeMap<String, Model> {
     named_sections(section)
-        .filter_map(|(name, section)| Some((name.to_owned(), model(name, section, defaults, paths)?)))
+        .filter_map(|(name, section)| Some((name.to_owned(), model(name, section, common)?)))
         .collect()
 }
 
@@ -68,17 +79,18 @@ pub(super) fn named_sections<'a>(section: Section<'a>) -> impl Iterator<Item = (
     })
 }
 
-fn model(name: &str, mut section: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> Option<Model> {
+fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Model> {
     let driver = driver(&mut section);
-    let shared = Shared::read(&mut section, paths).or(defaults);
+    let shared = Shared::read(&mut section, common.paths).or(&common.defaults);
     if shared.repo.is_none() {
         section.fault("repo", "is missing: name the folder of the repository, here or in [defaults]");
     }
     let model = section.take("model").and_then(|item| item.full_text()).map(str::to_owned);
-    let program = section.take("program").and_then(|item| paths.program(&item));
+    let program = section.take("program").and_then(|item| common.paths.program(&item));
     let options = section.take("options").and_then(|item| item.section()).map(options).unwrap_or_default();
+    let limits = limits::read_for_model(section.section("limits"), common.limits);
     section.finish();
-    Some(Model { model, program, options, ..shared.into_model(name, driver?) })
+    Some(Model { model, program, options, ..shared.into_model(name, driver?, limits) })
 }
 
 /// The plugin that a model names.

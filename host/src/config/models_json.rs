@@ -4,27 +4,24 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::models::{driver, named_sections};
+use super::models::{Common, driver, named_sections};
 use super::section::Section;
 use super::shared::{Shared, worktree};
-use super::values::Paths;
 use crate::domain::Model;
 
-pub(super) fn read(root: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> BTreeMap<String, Model> {
-    named_sections(root)
-        .filter_map(|(name, section)| Some((name.to_owned(), model(name, section, defaults, paths)?)))
-        .collect()
+pub(super) fn read(root: Section<'_>, common: &Common<'_>) -> BTreeMap<String, Model> {
+    named_sections(root).filter_map(|(name, section)| Some((name.to_owned(), model(name, section, common)?))).collect()
 }
 
-fn model(name: &str, mut section: Section<'_>, defaults: &Shared, paths: &Paths<'_>) -> Option<Model> {
+fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Model> {
     let driver = driver(&mut section);
     let shared = Shared {
-        repo: section.take("repoPath").map(|item| paths.resolve(&item).unwrap_or_default()),
+        repo: section.take("repoPath").map(|item| common.paths.resolve(&item).unwrap_or_default()),
         agent_file: section.take("agentFile").and_then(|item| item.text()).map(PathBuf::from),
-        worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
+        worktree: section.take("worktree").and_then(|item| worktree(&item, common.paths)),
         ..Shared::default()
     };
-    let shared = shared.or(defaults);
+    let shared = shared.or(&common.defaults);
     if shared.repo.is_none() {
         section.fault(
             "repoPath",
@@ -32,5 +29,5 @@ fn model(name: &str, mut section: Section<'_>, defaults: &Shared, paths: &Paths<
         );
     }
     section.finish();
-    Some(shared.into_model(name, driver?))
+    Some(shared.into_model(name, driver?, common.limits))
 }

@@ -1,10 +1,12 @@
 //! `[server]`: where to listen and who may use it. How a request is checked against it is `http::auth`'s.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
 
 use super::Overrides;
 use super::section::{Item, Section};
 use super::tree::Value;
+use super::values::{self, Zero};
 use crate::domain::Access;
 
 /// Where to listen and who may use it.
@@ -14,7 +16,12 @@ pub struct Server {
     pub listen: SocketAddr,
     /// Who may use it.
     pub access: Access,
+    /// How long runs may go on after it was told to stop.
+    pub drain: Duration,
 }
+
+/// An answer that is nearly there gets through; whoever stops a service waits about as long before they insist.
+const DRAIN: Duration = Duration::from_secs(30);
 
 /// The default: only programs of this machine reach it.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
@@ -38,8 +45,9 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
             _ => section.fault("listen", format!("(from the command line) {message}")),
         }
     }
+    let drain = section.take("drain").and_then(|item| values::duration(&item, Zero::Allowed)).unwrap_or(DRAIN);
     section.finish();
-    Server { listen: address, access: Access::new(keys, hosts) }
+    Server { listen: address, access: Access::new(keys, hosts), drain }
 }
 
 fn address(item: &Item<'_>) -> Option<SocketAddr> {

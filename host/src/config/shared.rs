@@ -1,18 +1,22 @@
 //! The settings which models have in common: those that may stand in `[defaults]` and in a model.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::section::{Item, Section};
 use super::tree::Value;
 use super::values::{self, Paths, Zero};
-use crate::domain::{EnvSetting, Model, Permission, PluginId, Worktree};
+use crate::domain::{EnvSetting, Model, Permission, PluginId, RunLimits, Worktree};
 
 const AGENT_FILE: &str = "AGENTS.md";
 const WORKTREES: &str = "/tmp/agenticllm";
 /// An agent's run takes minutes; one that takes half an hour has most likely lost its way.
 const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// Longer than a model thinks and most builds take; a CLI that is silent for longer has lost its connection.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+const RETRIES: usize = 2;
 
 /// What was set, of the settings which models have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -24,6 +28,11 @@ pub(super) struct Shared {
     pub(super) worktree: Option<WorktreeSetting>,
     pub(super) permission: Option<Permission>,
     pub(super) timeout: Option<Duration>,
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) retries: Option<usize>,
+    pub(super) fallback: Option<Vec<String>>,
+    pub(super) max_runs: Option<NonZeroUsize>,
+    pub(super) repo_runs: Option<NonZeroUsize>,
     pub(super) env: BTreeMap<String, EnvSetting>,
 }
 
@@ -44,6 +53,11 @@ impl Shared {
             worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
             permission: section.take("permission").and_then(|item| permission(&item)),
             timeout: section.take("timeout").and_then(|item| values::duration(&item, Zero::Refused)),
+            idle_timeout: section.take("idle_timeout").and_then(|item| values::duration(&item, Zero::Refused)),
+            retries: section.take("retries").and_then(|item| values::count(&item, Zero::Allowed)),
+            fallback: section.take("fallback").and_then(|item| names(&item)),
+            max_runs: section.take("max_runs").and_then(|item| runs(&item)),
+            repo_runs: section.take("repo_runs").and_then(|item| runs(&item)),
             env: section.take("env").and_then(|item| item.section()).map(environment).unwrap_or_default(),
         }
     }
@@ -63,12 +77,17 @@ impl Shared {
             worktree,
             permission: self.permission.or(defaults.permission),
             timeout: self.timeout.or(defaults.timeout),
+            idle_timeout: self.idle_timeout.or(defaults.idle_timeout),
+            retries: self.retries.or(defaults.retries),
+            fallback: self.fallback.or_else(|| defaults.fallback.clone()),
+            max_runs: self.max_runs.or(defaults.max_runs),
+            repo_runs: self.repo_runs.or(defaults.repo_runs),
             env: self.env,
         }
     }
 
     /// The model with these settings, which has nothing of its own yet.
-    pub(super) fn into_model(self, name: &str, driver: PluginId) -> Model {
+    pub(super) fn into_model(self, name: &str, driver: PluginId, limits: RunLimits) -> Model {
         let agent_file = self.agent_file.unwrap_or_else(|| AGENT_FILE.into());
         let worktrees = match self.worktree {
             None | Some(WorktreeSetting::Off) => None,
@@ -85,6 +104,12 @@ impl Shared {
             program: None,
             permission: self.permission.unwrap_or_default(),
             timeout: self.timeout.unwrap_or(TIMEOUT),
+            idle_timeout: self.idle_timeout.unwrap_or(IDLE_TIMEOUT),
+            retries: self.retries.unwrap_or(RETRIES),
+            fallback: self.fallback.unwrap_or_default().into_iter().filter(|other| other != name).collect(),
+            max_runs: self.max_runs,
+            repo_runs: self.repo_runs.unwrap_or(NonZeroUsize::MIN),
+            limits,
             env: self.env.into_iter().collect(),
             options: Vec::new(),
         }
@@ -107,6 +132,15 @@ pub(super) fn worktree(item: &Item<'_>, paths: &Paths<'_>) -> Option<WorktreeSet
             None
         }
     }
+}
+
+/// A list of names of models. Whether there are such models is looked at when all are known.
+fn names(item: &Item<'_>) -> Option<Vec<String>> {
+    Some(item.list()?.filter_map(|name| name.full_text().map(str::to_owned)).collect())
+}
+
+fn runs(item: &Item<'_>) -> Option<NonZeroUsize> {
+    values::count(item, Zero::Refused).and_then(NonZeroUsize::new)
 }
 
 fn permission(item: &Item<'_>) -> Option<Permission> {

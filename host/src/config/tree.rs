@@ -72,6 +72,17 @@ impl Value {
     }
 }
 
+/// What stands under a path of keys.
+pub(super) fn find<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Node> {
+    let (first, rest) = path.split_first()?;
+    let node = table.get(*first)?;
+    match (rest, &node.value) {
+        ([], _) => Some(node),
+        (rest, Value::Table(table)) => find(table, rest),
+        _ => None,
+    }
+}
+
 /// Reads a TOML document.
 pub(super) fn from_toml(text: &str) -> Result<Table, SyntaxError> {
     let lines = Lines::of(text);

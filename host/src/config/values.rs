@@ -15,6 +15,9 @@ const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 /// More than any of the limits can use, and safe to count with.
 const LARGEST: u64 = 1 << 40;
 
+/// More than a machine runs, waits for or tries.
+const MOST: usize = 1_000_000;
+
 /// Whether nothing at all is a value that makes sense.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Zero {
@@ -78,6 +81,25 @@ pub(super) fn size(item: &Item<'_>, zero: Zero) -> Option<u64> {
         return None;
     }
     within(item, size, size == 0, zero)
+}
+
+/// A number of things.
+pub(super) fn count(item: &Item<'_>, zero: Zero) -> Option<usize> {
+    let Value::Integer(number) = item.value() else {
+        item.wrong_type("a whole number");
+        return None;
+    };
+    match usize::try_from(*number) {
+        Ok(count) if count <= MOST => within(item, count, count == 0, zero),
+        Ok(_) => {
+            item.fault(format!("must not be more than {MOST}"));
+            None
+        }
+        Err(_) => {
+            item.fault("must not be negative");
+            None
+        }
+    }
 }
 
 fn within<T>(item: &Item<'_>, value: T, is_zero: bool, zero: Zero) -> Option<T> {

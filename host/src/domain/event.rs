@@ -85,3 +85,10 @@ pub enum Event {
     /// What has no case of its own.
     Extra(Extra),
 }
+
+impl Event {
+    /// Whether it is a part of what the client is answered.
+    pub fn is_answer(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Reasoning(_))
+    }
+}

@@ -33,6 +33,19 @@ pub enum Category {
 }
 
 impl Category {
+    /// Whether the same may come out better a moment later.
+    pub fn may_try_again(self) -> bool {
+        matches!(self, Self::RateLimit | Self::Network | Self::Server | Self::Timeout)
+    }
+
+    /// Whether another model may do what this one could not.
+    pub fn may_fall_back(self) -> bool {
+        matches!(
+            self,
+            Self::Quota | Self::Network | Self::Server | Self::Timeout | Self::NotFound | Self::Unknown
+        )
+    }
+
     /// The name that clients see as `code`.
     pub fn name(self) -> &'static str {
         match self {

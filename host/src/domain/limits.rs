@@ -11,8 +11,12 @@ pub struct Limits {
     pub http: HttpLimits,
     /// What a plugin may use.
     pub plugin: PluginLimits,
-    /// What a run may use.
+    /// What a run may use, unless its model says otherwise.
     pub run: RunLimits,
+    /// How many runs there may be.
+    pub queue: QueueLimits,
+    /// How a failed run is tried again.
+    pub retry: RetryLimits,
 }
 
 /// What a client may ask for.
@@ -25,11 +29,18 @@ pub struct HttpLimits {
     pub headers_after: Duration,
     /// How long a streamed answer may be silent before a sign of life is sent. Clients give up after 300 s.
     pub keep_alive: Duration,
+    /// How long a run goes on without anybody listening, if its client is one that may come back for it.
+    pub linger: Duration,
 }
 
 impl Default for HttpLimits {
     fn default() -> Self {
-        Self { body: 32 * MIB, headers_after: Duration::from_secs(10), keep_alive: Duration::from_secs(15) }
+        Self {
+            body: 32 * MIB,
+            headers_after: Duration::from_secs(10),
+            keep_alive: Duration::from_secs(15),
+            linger: Duration::from_secs(3),
+        }
     }
 }
 
@@ -65,6 +76,10 @@ impl Default for PluginLimits {
 pub struct RunLimits {
     /// Bytes of one line of output. Real CLIs print lines of half a MiB.
     pub line: u64,
+    /// Bytes of all that a CLI prints.
+    pub output: u64,
+    /// Bytes of an answer that wait in memory: for a client that reads slowly, or for the answer to be complete.
+    pub unread: u64,
     /// Bytes kept of the end of standard error, for the error report.
     pub stderr: u64,
     /// How long a process may take to end after it was asked to, or after its turn was over.
@@ -73,6 +88,45 @@ pub struct RunLimits {
 
 impl Default for RunLimits {
     fn default() -> Self {
-        Self { line: 16 * MIB, stderr: MIB / 16, grace: Duration::from_secs(5) }
+        Self {
+            line: 16 * MIB,
+            output: 256 * MIB,
+            unread: 10 * MIB,
+            stderr: MIB / 16,
+            grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// How many runs there may be, and wait to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueLimits {
+    /// Runs at once, of all models. An agent takes some hundreds of MiB.
+    pub runs: usize,
+    /// Requests that wait for others to end.
+    pub length: usize,
+    /// How long a request waits.
+    pub wait: Duration,
+}
+
+impl Default for QueueLimits {
+    fn default() -> Self {
+        Self { runs: 16, length: 256, wait: Duration::from_secs(10 * 60) }
+    }
+}
+
+/// How long a failed run waits before it is tried again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryLimits {
+    /// The wait before the first new try; each further one is twice as long. Chance adds to it, so that those who
+    /// failed together do not come back together.
+    pub first: Duration,
+    /// The longest wait. A CLI that is told to wait longer is not tried again.
+    pub longest: Duration,
+}
+
+impl Default for RetryLimits {
+    fn default() -> Self {
+        Self { first: Duration::from_secs(1), longest: Duration::from_secs(60) }
     }
 }

@@ -1,10 +1,11 @@
 //! A model that clients can name: a driver, a repository and how the two work together.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::{Permission, PluginId};
+use super::{Permission, PluginId, RunLimits};
 
 /// What the configuration does with a variable of the CLI's environment.
 #[derive(Clone, PartialEq, Eq)]
@@ -54,8 +55,20 @@ pub struct Model {
     pub program: Option<PathBuf>,
     /// What the agent may do without asking.
     pub permission: Permission,
-    /// How long a run may take in all.
+    /// How long a run may take in all, all tries with this model together.
     pub timeout: Duration,
+    /// How long its CLI may say nothing.
+    pub idle_timeout: Duration,
+    /// How often a run that failed is tried again.
+    pub retries: usize,
+    /// The models that are tried in its place when it fails, in this order.
+    pub fallback: Vec<String>,
+    /// Runs of the model at once, if there is a limit of its own.
+    pub max_runs: Option<NonZeroUsize>,
+    /// Runs at once in the repository itself, of all models that work in it. A worktree of its own is not counted.
+    pub repo_runs: NonZeroUsize,
+    /// What its runs may use.
+    pub limits: RunLimits,
     /// Variables of the CLI's environment.
     pub env: Vec<(String, EnvSetting)>,
     /// Options for the plugin.

@@ -1,6 +1,7 @@
 //! One turn to run, with everything resolved: what a plugin gets to see.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -28,7 +29,7 @@ pub enum StreamName {
 }
 
 /// The name of a run: sortable by time, safe in a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId(Uuid);
 
 impl RunId {
@@ -47,6 +48,23 @@ impl Default for RunId {
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.simple().fmt(f)
+    }
+}
+
+/// A text is no name of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the name of a run is 32 hexadecimal digits")]
+pub struct NoRunId;
+
+impl FromStr for RunId {
+    type Err = NoRunId;
+
+    fn from_str(text: &str) -> Result<Self, NoRunId> {
+        let plain = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+        if !plain {
+            return Err(NoRunId);
+        }
+        Uuid::try_parse(text).map(Self).map_err(|_| NoRunId)
     }
 }
 

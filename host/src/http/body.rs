@@ -1,17 +1,21 @@
 //! The body of a request, whole and within the limit.
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
 
-/// Reads a body of at most `limit` bytes as JSON.
-pub(super) async fn json<T: DeserializeOwned>(body: Body, limit: u64) -> Result<T, ApiError> {
+/// Reads a body of at most `limit` bytes.
+pub(super) async fn read(body: Body, limit: u64) -> Result<Bytes, ApiError> {
     let bytes = to_bytes(body, usize::try_from(limit).unwrap_or(usize::MAX)).await;
-    let bytes = bytes.map_err(|error| match std::error::Error::source(&error) {
+    bytes.map_err(|error| match std::error::Error::source(&error) {
         Some(source) if source.is::<http_body_util::LengthLimitError>() => ApiError::body_too_large(limit),
         _ => ApiError::bad_request(format!("the body did not come whole: {error}")),
-    })?;
-    serde_json::from_slice(&bytes)
+    })
+}
+
+/// What is in a body of JSON.
+pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    serde_json::from_slice(bytes)
         .map_err(|error| ApiError::bad_request(format!("the body is not what was expected: {error}")))
 }

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::domain::{Category, ConversationError, Failure};
-use crate::run::UnknownModel;
+use crate::run::{StartError, UnknownModel};
 
 /// An answer that is an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +93,12 @@ impl ApiError {
         Self::refused(StatusCode::NOT_FOUND, "model_not_found", Some("model"), message)
     }
 
+    /// A run does not go on, or never was.
+    pub(super) fn no_such_run(id: &str) -> Self {
+        let message = format!("no run `{id}` is going on: see /v1/runs");
+        Self::refused(StatusCode::NOT_FOUND, Category::NotFound.name(), None, message)
+    }
+
     /// There is nothing at the path.
     pub(super) fn no_route(path: &str) -> Self {
         let message = format!("there is nothing at {path}: see /v1/models and /v1/chat/completions");
@@ -128,6 +134,24 @@ impl From<Failure> for ApiError {
             error: Box::new(error),
             retry_after: failure.retry.as_ref().and_then(|hint| hint.wait(Timestamp::now())),
             never_again: !repeatable,
+        }
+    }
+}
+
+impl From<StartError> for ApiError {
+    fn from(error: StartError) -> Self {
+        let message = error.to_string();
+        match error {
+            StartError::UnknownModel(unknown) => unknown.into(),
+            StartError::OtherRequest => {
+                Self::refused(StatusCode::CONFLICT, "idempotency_key_in_use", None, message)
+            }
+            StartError::Stopping => {
+                let mut stopping = Self::refused(StatusCode::SERVICE_UNAVAILABLE, "stopping", None, message);
+                stopping.error.kind = "server_error";
+                stopping.never_again = false;
+                stopping
+            }
         }
     }
 }

@@ -10,9 +10,11 @@ pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Models and plugins are loaded.
+/// Models and plugins are loaded, and runs may begin.
 pub(super) async fn ready(FromState(state): FromState<State>) -> (StatusCode, &'static str) {
-    if state.snapshots.newest().generation > 0 {
+    if state.runner.is_closed() {
+        (StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
+    } else if state.snapshots.newest().generation > 0 {
         (StatusCode::OK, "ready\n")
     } else {
         (StatusCode::SERVICE_UNAVAILABLE, "loading\n")

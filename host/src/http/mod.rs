@@ -5,13 +5,15 @@
 
 mod body;
 mod chat;
+mod claim;
 mod drivers;
 mod error;
 mod guard;
+mod head;
 mod health;
 mod models;
 mod request_id;
-mod session;
+mod runs;
 mod sse;
 
 use std::net::SocketAddr;
@@ -50,6 +52,8 @@ pub fn router(state: State) -> Router {
         .route("/v1/drivers", get(drivers::list))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
+        .route("/v1/runs", get(runs::list))
+        .route("/v1/runs/{id}", get(runs::one).delete(runs::cancel))
         .route("/v1/chat/completions", post(chat::completions))
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)

@@ -14,6 +14,11 @@ pub(super) const DONE: Bytes = Bytes::from_static(b"data: [DONE]\n\n");
 /// A sign of life that clients of the chat surface pass over.
 pub(super) const COMMENT: Bytes = Bytes::from_static(b": working\n\n");
 
+/// A remark for whoever reads the stream; clients pass over it.
+pub(super) fn comment(text: &str) -> Bytes {
+    Bytes::from(format!(": {}\n\n", text.replace(['\r', '\n'], " ")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::domain::{Category, Failure, PluginId};
+use super::queue::NoPlace;
+use crate::domain::{Category, Failure, PluginId, RetryHint};
 use crate::plugin::{CallError, LoadedPlugin};
 use crate::process::SpawnError;
 use crate::workspace::WorkspaceError;
+
+/// When a client that found no place is told to come back. Runs take minutes; a shorter time would be spent on asking.
+const AFTER_NO_PLACE_MS: u64 = 10_000;
 
 /// No model has the name that the client gave.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +18,20 @@ use crate::workspace::WorkspaceError;
 pub struct UnknownModel {
     /// The name that the client gave.
     pub model: String,
+}
+
+/// Why no run was started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// No model has the name.
+    #[error(transparent)]
+    UnknownModel(#[from] UnknownModel),
+    /// The client's key for the request stands for another one that goes on.
+    #[error("the Idempotency-Key stands for another request that is still running: choose a new one for each request")]
+    OtherRequest,
+    /// The host is about to end.
+    #[error("the proxy is stopping and takes no new requests: try again when it has been started again")]
+    Stopping,
 }
 
 /// Why a run did not come to its end.
@@ -25,6 +43,9 @@ pub(super) enum RunError {
     /// A session is to be resumed, and the CLI cannot.
     #[error("the driver `{driver}` cannot resume a session: leave the header `x-agent-session` out")]
     NoResume { driver: PluginId },
+    /// There is no place for it among those that run.
+    #[error(transparent)]
+    NoPlace(#[from] NoPlace),
     /// The plugin refused the turn.
     #[error("{}", .0.message)]
     Refused(Failure),
@@ -86,6 +107,10 @@ impl RunError {
                 Failure::new(Category::Configuration, message, detail)
             }
             Self::NoResume { .. } => Failure::new(Category::Validation, message, ""),
+            Self::NoPlace(_) => {
+                let retry = Some(RetryHint::AfterMs(AFTER_NO_PLACE_MS));
+                Failure { retry, ..Failure::new(Category::RateLimit, message, "") }
+            }
             Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),
             Self::Policy(_) => Failure::new(Category::Configuration, message, ""),
             Self::Workspace(WorkspaceError::RepositoryMissing(_)) => Failure::new(Category::NotFound, message, ""),

@@ -1,18 +1,27 @@
 //! One run, from a conversation to the end of its process.
 //!
-//! A run goes `route` → `prompt` → `policy` → `pipeline`, whose longest stage is the `pump`: bytes → `text` → events.
+//! A run is taken in by `live`, waits in the `queue`, and goes `route` → `pipeline` → `attempt`, once or, as `retry`
+//! says, several times. An attempt goes `prompt` → `policy` → `pump`: bytes → `text` → events, which reach whoever
+//! listens through the `feed` for as long as there is `interest`.
 
+mod attempt;
 mod error;
+mod feed;
+mod interest;
+mod live;
 mod pipeline;
 mod plain;
 mod policy;
 mod prompt;
 mod pump;
+mod queue;
+mod retry;
 mod route;
 mod runner;
 mod tail;
 mod text;
 
-pub use error::UnknownModel;
+pub use error::{StartError, UnknownModel};
+pub use live::{Claim, FailedTry, LiveRun, Phase};
 pub use policy::executable;
 pub use runner::{Ended, Request, Run, Runner, Step};

@@ -1,19 +1,22 @@
-//! The stages of one run, in order: turn, plan, policy, workspace, process, events, outcome, and everything given back.
+//! A run from its beginning to its end: the models that are tried, how often, and what everyone who listens is told.
 
-use tokio::sync::mpsc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use super::attempt::{self, Attempt, Task};
 use super::error::RunError;
-use super::policy::{self, Refusal};
-use super::prompt::{self, Around};
-use super::pump::{self, Finish, Listening};
+use super::feed::Writer;
+use super::interest::Interest;
+use super::live::{Entry, FailedTry, Phase};
+use super::pump::interruption;
+use super::retry::Tries;
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
-use crate::domain::{Framing, Outcome, RunId, Turn, Usage};
-use crate::plugin::{LoadedPlugin, Transcript};
-use crate::process::Child;
-use crate::workspace::{Git, Lease, RunDir, Site, agent_file};
+use crate::domain::{Category, Failure, Outcome, RunId};
 
 /// One run to carry out.
 pub(super) struct Job {
@@ -21,140 +24,132 @@ pub(super) struct Job {
     pub(super) route: Route,
     pub(super) request: Request,
     pub(super) means: Means,
+    pub(super) entry: Entry,
+    pub(super) writer: Writer,
     pub(super) stopping: CancellationToken,
 }
 
-/// A process that has been started for a turn, and all that goes with it.
-struct Started {
-    turn: Turn,
-    framing: Framing,
-    transcript: Transcript,
-    child: Child,
-    lease: Lease,
-    /// Held for as long as the process may read from it.
-    _run_dir: RunDir,
+/// What follows a try.
+enum Next {
+    /// Nothing: this is how the run ended.
+    End(Attempt),
+    /// The same model, after this time.
+    Again(Duration),
+    /// The next model.
+    Fallback,
 }
 
 /// Carries a run out to its end. Whoever listens is told how it ended as soon as that is known; what the process leaves
 /// behind is cleared away after that.
-pub(super) async fn carry_out(job: Job, steps: mpsc::Sender<Step>) {
+pub(super) async fn carry_out(job: Job) {
     let span = tracing::info_span!("run", id = %job.id, model = %job.request.model);
-    carry_out_in_span(job, steps).instrument(span).await;
+    async {
+        let Attempt { ended, rest, .. } = job.tries().await;
+        log(&ended);
+        job.writer.end(Step::Ended(ended));
+        job.entry.is(Phase::Ending);
+        if let Some(rest) = rest {
+            rest.clear_away(&job.means.git).await;
+        }
+        job.wait_for_listeners().await;
+    }
+    .instrument(span)
+    .await;
 }
 
-async fn carry_out_in_span(job: Job, steps: mpsc::Sender<Step>) {
-    let started = match start(&job).await {
-        Ok(started) => started,
-        Err(error) => {
-            tracing::warn!(%error, "run not started");
-            let outcome = Outcome::from(error.into_failure());
-            tell(&steps, Ended { outcome, usage: Usage::default(), usage_estimated: true }).await;
-            return;
-        }
-    };
-    tracing::info!(workdir = %started.lease.workdir().display(), "run started");
-    let Started { turn, framing, transcript, mut child, lease, _run_dir } = started;
-    let listening = Listening {
-        turn: &turn,
-        framing,
-        limits: &job.route.snapshot.limits.run,
-        timeout: job.route.model.timeout,
-        steps: &steps,
-        stopping: &job.stopping,
-    };
-    let Finish { outcome, tally, answer_chars, unwanted } = pump::listen(listening, transcript, &mut child).await;
-    let told = tally.told();
-    let usage = told.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
-    match &outcome {
+fn log(ended: &Ended) {
+    match &ended.outcome {
         Outcome::Finished { .. } => tracing::info!("run ended"),
         Outcome::Failed { failure, .. } => {
             tracing::info!(category = failure.category.name(), reason = failure.message, "run failed");
         }
     }
-    let ended = Ended { outcome, usage, usage_estimated: told.is_none() };
-    // Side by side: a client that takes its time keeps no process and no worktree.
-    tokio::join!(tell(&steps, ended), clear_away(child, unwanted, lease, &job.means.git));
-}
-
-/// Ends what is left of the process, and only then gives back what it worked in.
-async fn clear_away(child: Child, unwanted: bool, lease: Lease, git: &Git) {
-    if unwanted {
-        child.stop().await;
-    } else {
-        child.settle().await;
-    }
-    lease.give_back(git).await;
-}
-
-/// A client that is gone needs not be told.
-async fn tell(steps: &mpsc::Sender<Step>, ended: Ended) {
-    let _gone = steps.send(Step::Ended(ended)).await;
-}
-
-async fn start(job: &Job) -> Result<Started, RunError> {
-    let model = &job.route.model;
-    let plugin = job.plugin().ok_or_else(|| job.missing_plugin())?;
-    let description = plugin.description();
-    if job.request.session.is_some() && !description.features.resume {
-        return Err(RunError::NoResume { driver: model.driver.clone() });
-    }
-    let site = Site::new(model, job.id);
-    let run_dir = RunDir::new(&job.means.runs_dir, job.id);
-    let turn = turn(job, plugin, &site, &run_dir).await?;
-
-    let mut instance = plugin.instance(&job.route.snapshot.limits.plugin).await?;
-    let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
-    let command = policy::command(&job.route, description, &plan, &job.means.host, site.workdir());
-    let command = command.map_err(|refusal| match refusal {
-        Refusal::Policy(error) => RunError::Policy(error),
-        Refusal::Missing(error) => RunError::Spawn { error, install_hint: description.probe.install_hint.clone() },
-    })?;
-    let transcript = instance.transcript(&turn).await?;
-
-    run_dir.write(plan.files())?;
-    let lease = site.lease(&job.means.git).await?;
-    match Child::spawn(command) {
-        Ok(child) => Ok(Started { turn, framing: description.framing, transcript, child, lease, _run_dir: run_dir }),
-        Err(error) => {
-            lease.give_back(&job.means.git).await;
-            Err(RunError::Spawn { error, install_hint: String::new() })
-        }
-    }
-}
-
-async fn turn(job: &Job, plugin: &LoadedPlugin, site: &Site, run_dir: &RunDir) -> Result<Turn, RunError> {
-    let Job { route: Route { model, .. }, request, .. } = job;
-    let agent_file = match &model.agent_file {
-        Some(file) => agent_file(&model.repo, file).await?,
-        None => None,
-    };
-    let around = Around {
-        agent_file: agent_file.as_deref(),
-        resumed: request.session.is_some(),
-        system_apart: plugin.description().features.system_prompt,
-    };
-    let prompt = prompt::build(&request.conversation, around);
-    Ok(Turn {
-        prompt: prompt.prompt,
-        system: prompt.system,
-        model: model.model.clone(),
-        permission: model.permission,
-        workdir: site.workdir().display().to_string(),
-        extra_dirs: Vec::new(),
-        session: request.session.as_ref().map(ToString::to_string),
-        output_schema: None,
-        partial: request.partial,
-        run_dir: run_dir.path().display().to_string(),
-        options: model.options.clone(),
-    })
 }
 
 impl Job {
-    fn plugin(&self) -> Option<&LoadedPlugin> {
-        self.route.snapshot.plugin(&self.route.model.driver).map(AsRef::as_ref)
+    /// Tries the models in their order until one answers, or no other try makes sense.
+    async fn tries(&self) -> Attempt {
+        let routes = self.route.with_fallbacks(self.request.session.is_some());
+        let last = routes.len() - 1;
+        for (at, route) in routes.iter().enumerate() {
+            if let Some(ended) = self.tries_of(route, at < last).await {
+                return ended;
+            }
+        }
+        // The last one never falls back.
+        Attempt::failed(Failure::new(Category::Unknown, "no model was tried", ""))
     }
 
-    fn missing_plugin(&self) -> RunError {
-        RunError::missing_plugin(&self.request.model, &self.route.model.driver, &self.route.snapshot.plugins.plugins)
+    /// Tries one model. Nothing if another one is to be tried in its place.
+    async fn tries_of(&self, route: &Route, others: bool) -> Option<Attempt> {
+        let model = &route.model;
+        let mut tries = Tries::new(model.retries, route.snapshot.limits.retry);
+        let until = Instant::now() + model.timeout;
+        loop {
+            self.entry.is_served_by(&model.name, &model.driver);
+            let left = until.saturating_duration_since(Instant::now());
+            let again = others || tries.are_left();
+            let attempt = self.attempt(route, left, again).await;
+            match self.next(attempt, &mut tries, others, until).await {
+                Next::End(attempt) => return Some(attempt),
+                Next::Fallback => return None,
+                Next::Again(wait) => {
+                    self.entry.is(Phase::Waiting);
+                    if let Err(reason) = self.interest().during(sleep(wait)).await {
+                        return Some(Attempt::failed(interruption(reason, model)));
+                    }
+                }
+            }
+        }
     }
+
+    async fn attempt(&self, route: &Route, left: Duration, may_be_followed: bool) -> Attempt {
+        self.entry.is(Phase::Queued);
+        let try_id = if self.entry.has_any_failed() { RunId::new() } else { self.id };
+        let (request, means) = (&self.request, &self.means);
+        let task = Task { id: self.id, try_id, route, request, means, left, may_be_followed };
+        attempt::carry_out(task, self.interest(), &self.entry).await
+    }
+
+    /// What follows a try. If another try does, nothing of this one is left.
+    async fn next(&self, mut attempt: Attempt, tries: &mut Tries, others: bool, until: Instant) -> Next {
+        let Outcome::Failed { failure, .. } = &attempt.ended.outcome else { return Next::End(attempt) };
+        let (category, model) = (failure.category, attempt.model.clone());
+        if attempt.is_final {
+            return Next::End(attempt);
+        }
+        let in_time = |wait: &Duration| Instant::now() + *wait < until;
+        let next = match tries.next(failure, Timestamp::now()).filter(in_time) {
+            Some(wait) => Next::Again(wait),
+            None if others && category.may_fall_back() => Next::Fallback,
+            None => return Next::End(attempt),
+        };
+        if let Some(rest) = attempt.rest.take()
+            && !rest.throw_away(&self.means.git).await
+        {
+            tracing::info!("the run is not tried again: it has changed something");
+            return Next::End(attempt);
+        }
+        tracing::info!(model, category = category.name(), "a try failed, another one follows");
+        let failed = FailedTry { model, category };
+        self.entry.has_failed(failed.clone());
+        self.writer.tell(Step::Failed(failed)).await;
+        next
+    }
+
+    fn interest(&self) -> Interest<'_> {
+        Interest { writer: &self.writer, cancelled: &self.entry.cancelled, stopping: &self.stopping }
+    }
+
+    /// A client that lost its connection at the very end can still come back for the answer.
+    async fn wait_for_listeners(&self) {
+        self.interest().lost().await;
+    }
+}
+
+/// A run could not even begin.
+pub(super) fn not_started(error: RunError) -> Attempt {
+    tracing::warn!(%error, "run not started");
+    let is_final = matches!(error, RunError::NoPlace(_));
+    Attempt { is_final, ..Attempt::failed(error.into_failure()) }
 }

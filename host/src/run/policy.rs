@@ -25,7 +25,7 @@ pub(super) fn command(
     let mut variables = Variables::base(host);
     variables.plan(plan.env());
     variables.configure(&route.model.env, host);
-    Ok(Command { executable, args: plan.args().to_vec(), workdir, variables, grace: route.snapshot.limits.run.grace })
+    Ok(Command { executable, args: plan.args().to_vec(), workdir, variables, grace: route.model.limits.grace })
 }
 
 /// The file that a model's run would start, for whoever wants to know without running it.
@@ -90,11 +90,12 @@ fn program(
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
     use std::sync::Arc;
     use std::time::Duration;
 
     use super::*;
-    use crate::domain::{EnvSetting, Features, Framing, Permission, PluginId, Probe};
+    use crate::domain::{EnvSetting, Features, Framing, Permission, PluginId, Probe, RunLimits};
 
     fn id(name: &str) -> PluginId {
         name.to_owned().try_into().unwrap()
@@ -125,6 +126,12 @@ mod tests {
             program: program.map(PathBuf::from),
             permission: Permission::default(),
             timeout: Duration::from_secs(1),
+            idle_timeout: Duration::from_secs(1),
+            retries: 0,
+            fallback: vec![],
+            max_runs: None,
+            repo_runs: NonZeroUsize::MIN,
+            limits: RunLimits::default(),
             env: vec![("TOKEN".to_owned(), EnvSetting::Set("t".to_owned()))],
             options: vec![],
         }

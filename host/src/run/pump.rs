@@ -3,17 +3,17 @@
 
 use std::time::Duration;
 
-use tokio::sync::mpsc;
-use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
+use tokio::time::{sleep, timeout};
 
 use super::error::RunError;
+use super::feed::Writer;
+use super::interest::Interest;
 use super::runner::Step;
 use super::tail::Tail;
 use super::text::Cleaner;
 use crate::domain::{
-    Category, Event, ExitStatus, Failure, Framing, KillReason, Level, Notice, Outcome, RunLimits, StreamName, Turn,
-    UsageTally,
+    Category, Event, ExitStatus, Failure, Framing, KillReason, Level, Model, Notice, Outcome, RunLimits, StreamName,
+    Turn, UsageTally,
 };
 use crate::plugin::{CallError, Transcript};
 use crate::process::{Child, Sign};
@@ -22,10 +22,10 @@ use crate::process::{Child, Sign};
 pub(super) struct Listening<'a> {
     pub(super) turn: &'a Turn,
     pub(super) framing: Framing,
-    pub(super) limits: &'a RunLimits,
-    pub(super) timeout: Duration,
-    pub(super) steps: &'a mpsc::Sender<Step>,
-    pub(super) stopping: &'a CancellationToken,
+    pub(super) model: &'a Model,
+    /// The time there is.
+    pub(super) left: Duration,
+    pub(super) interest: Interest<'a>,
 }
 
 /// How the listening ended.
@@ -36,22 +36,38 @@ pub(super) struct Finish {
     pub(super) answer_chars: usize,
     /// The process is not to go on: nobody listens to it any more.
     pub(super) unwanted: bool,
+    /// No other try can follow: a part of the answer has been told, or nobody wants one.
+    pub(super) is_final: bool,
+    pub(super) used_a_tool: bool,
+}
+
+/// Why the listening ended before the process or its turn did.
+enum Cut {
+    /// The plugin failed.
+    Plugin(CallError),
+    /// The process is to be killed.
+    Kill(KillReason),
+}
+
+impl From<CallError> for Cut {
+    fn from(error: CallError) -> Self {
+        Self::Plugin(error)
+    }
 }
 
 /// Listens to a process until its turn is over, its time is up, or nobody wants to know any more.
 pub(super) async fn listen(listening: Listening<'_>, transcript: Transcript, child: &mut Child) -> Finish {
     let mut pump = Pump::new(&listening, transcript, child);
     let result = tokio::select! {
-        result = pump.listen(listening.turn) => Ok(result),
-        () = sleep(listening.timeout) => Err(KillReason::Timeout),
-        () = listening.steps.closed() => Err(KillReason::Cancelled),
-        () = listening.stopping.cancelled() => Err(KillReason::Shutdown),
+        result = pump.listen(listening.turn) => result,
+        () = sleep(listening.left) => Err(Cut::Kill(KillReason::Timeout)),
+        reason = listening.interest.lost() => Err(Cut::Kill(reason)),
     };
     let (outcome, unwanted) = match result {
-        Ok(Ok(outcome)) => (outcome, false),
+        Ok(outcome) => (outcome, false),
         // What the process still says, nobody could understand any more.
-        Ok(Err(error)) => (RunError::Plugin(error).into_failure().into(), true),
-        Err(reason) => (pump.interrupted(reason, listening.timeout).await, true),
+        Err(Cut::Plugin(error)) => (RunError::Plugin(error).into_failure().into(), true),
+        Err(Cut::Kill(reason)) => (pump.interrupted(reason).await, true),
     };
     pump.finish(outcome, unwanted)
 }
@@ -64,7 +80,12 @@ struct Pump<'a> {
     stdout: Cleaner,
     stderr: Cleaner,
     tail: Tail,
-    steps: &'a mpsc::Sender<Step>,
+    model: &'a Model,
+    writer: &'a Writer,
+    /// Bytes that the process has printed.
+    printed: u64,
+    is_final: bool,
+    used_a_tool: bool,
     tally: UsageTally,
     answer_chars: usize,
     /// What the CLI itself said of the end of the turn.
@@ -73,7 +94,7 @@ struct Pump<'a> {
 
 impl<'a> Pump<'a> {
     fn new(listening: &Listening<'a>, transcript: Transcript, child: &'a mut Child) -> Self {
-        let RunLimits { line, stderr, .. } = *listening.limits;
+        let RunLimits { line, stderr, .. } = listening.model.limits;
         Self {
             child,
             transcript: Some(transcript),
@@ -81,14 +102,18 @@ impl<'a> Pump<'a> {
             stdout: Cleaner::new(listening.framing, line),
             stderr: Cleaner::new(listening.framing, line),
             tail: Tail::new(stderr),
-            steps: listening.steps,
+            model: listening.model,
+            writer: listening.interest.writer,
+            printed: 0,
+            is_final: false,
+            used_a_tool: false,
             tally: UsageTally::default(),
             answer_chars: 0,
             verdict: None,
         }
     }
 
-    async fn listen(&mut self, turn: &Turn) -> Result<Outcome, CallError> {
+    async fn listen(&mut self, turn: &Turn) -> Result<Outcome, Cut> {
         if let Some(transcript) = &mut self.transcript {
             let events = transcript.begin(turn).await?;
             self.take(events).await;
@@ -97,12 +122,17 @@ impl<'a> Pump<'a> {
             if let Some(verdict) = self.verdict.take() {
                 return Ok(verdict);
             }
-            match self.child.next().await {
+            let sign = timeout(self.model.idle_timeout, self.child.next()).await;
+            match sign.map_err(|_silent| Cut::Kill(KillReason::Idle))? {
                 Sign::Output(source, bytes) => {
+                    self.printed += bytes.len() as u64;
+                    if self.printed > self.model.limits.output {
+                        return Err(Cut::Kill(KillReason::OutputLimit));
+                    }
                     let text = self.cleaner(source).push(&bytes);
                     self.hear(source, text).await?;
                 }
-                Sign::Exited(status) => return self.exited(status).await,
+                Sign::Exited(status) => return Ok(self.exited(status).await?),
             }
         }
     }
@@ -167,12 +197,14 @@ impl<'a> Pump<'a> {
         if let Event::Text(text) = &event {
             self.answer_chars += text.chars().count();
         }
-        // A client that is gone ends the run in another place.
-        let _gone = self.steps.send(Step::Event(event)).await;
+        self.is_final |= event.is_answer();
+        self.used_a_tool |= matches!(event, Event::ToolCall(_));
+        self.writer.tell(Step::Event(event)).await;
     }
 
     /// The host ended the run: it knows why, the plugin may know what there was of an answer.
-    async fn interrupted(&mut self, reason: KillReason, timeout: Duration) -> Outcome {
+    async fn interrupted(&mut self, reason: KillReason) -> Outcome {
+        self.is_final |= matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
         let answer = match self.transcript.take() {
             Some(transcript) => match transcript.exit(ExitStatus::Killed(reason)).await {
                 Ok(Outcome::Finished { answer, .. } | Outcome::Failed { answer, .. }) => answer,
@@ -181,7 +213,7 @@ impl<'a> Pump<'a> {
             },
             None => None,
         };
-        Outcome::Failed { failure: interruption(reason, timeout), answer }
+        Outcome::Failed { failure: interruption(reason, self.model), answer }
     }
 
     fn finish(mut self, outcome: Outcome, unwanted: bool) -> Finish {
@@ -190,6 +222,7 @@ impl<'a> Pump<'a> {
             tracing::warn!(lines = cut, "lines over `limits.line` were cut");
         }
         let (tally, mut answer_chars) = (self.tally, self.answer_chars);
+        let (is_final, used_a_tool) = (self.is_final, self.used_a_tool);
         let mut outcome = outcome;
         match &mut outcome {
             Outcome::Finished { answer, .. } => {
@@ -204,7 +237,7 @@ impl<'a> Pump<'a> {
                 failure.detail = self.tail.into_text();
             }
         }
-        Finish { outcome, tally, answer_chars, unwanted }
+        Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool }
     }
 }
 
@@ -216,17 +249,30 @@ fn log(notice: &Notice) {
     }
 }
 
-fn interruption(reason: KillReason, timeout: Duration) -> Failure {
+/// What clients are told of a run that the host ended.
+pub(super) fn interruption(reason: KillReason, model: &Model) -> Failure {
+    let (timeout, idle) = (humantime::format_duration(model.timeout), humantime::format_duration(model.idle_timeout));
     match reason {
         KillReason::Cancelled => Failure::new(Category::Unknown, "the run was cancelled", ""),
         KillReason::Timeout => {
-            let time = humantime::format_duration(timeout);
-            let message =
-                format!("the run took longer than {time} and was ended: raise `timeout` of the model if it needs more");
+            let message = format!(
+                "the run took longer than {timeout} and was ended: raise `timeout` of the model if it needs more"
+            );
             Failure::new(Category::Timeout, message, "")
         }
-        KillReason::Idle => Failure::new(Category::Timeout, "the CLI said nothing for too long", ""),
-        KillReason::OutputLimit => Failure::new(Category::Unknown, "the CLI said too much", ""),
+        KillReason::Idle => {
+            let message = format!(
+                "the CLI said nothing for {idle} and was ended: raise `idle_timeout` of the model if it needs more"
+            );
+            Failure::new(Category::Timeout, message, "")
+        }
+        KillReason::OutputLimit => {
+            let message = format!(
+                "the CLI printed more than {} bytes and was ended: raise `limits.output` if it needs more",
+                model.limits.output
+            );
+            Failure::new(Category::Unknown, message, "")
+        }
         KillReason::Shutdown => Failure::new(Category::Server, "the proxy is stopping", ""),
     }
 }

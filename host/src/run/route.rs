@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::error::UnknownModel;
+use super::error::{RunError, UnknownModel};
 use crate::domain::Model;
-use crate::plugin::Snapshot;
+use crate::plugin::{LoadedPlugin, Snapshot};
 
 /// Where a request goes.
 #[derive(Debug, Clone)]
@@ -21,5 +21,23 @@ pub(super) fn route(snapshot: Arc<Snapshot>, name: &str) -> Result<Route, Unknow
     match snapshot.models.get(name).map(Arc::clone) {
         Some(model) => Ok(Route { snapshot, model }),
         None => Err(UnknownModel { model: name.to_owned() }),
+    }
+}
+
+impl Route {
+    /// This one, and those of the models that may stand in for its model. A session can only be resumed by the CLI
+    /// whose it is.
+    pub(super) fn with_fallbacks(&self, resumes: bool) -> Vec<Self> {
+        let others = self.model.fallback.iter().filter_map(|name| route(Arc::clone(&self.snapshot), name).ok());
+        let able = others.filter(|other| !resumes || other.model.driver == self.model.driver);
+        std::iter::once(self.clone()).chain(able).collect()
+    }
+
+    pub(super) fn plugin(&self) -> Option<&LoadedPlugin> {
+        self.snapshot.plugin(&self.model.driver).map(AsRef::as_ref)
+    }
+
+    pub(super) fn missing_plugin(&self) -> RunError {
+        RunError::missing_plugin(&self.model.name, &self.model.driver, &self.snapshot.plugins.plugins)
     }
 }

@@ -2,26 +2,27 @@
 
 use std::path::PathBuf;
 
-use tokio::sync::mpsc;
+use jiff::Timestamp;
 use tracing::Instrument;
 
-use super::error::UnknownModel;
+use super::error::StartError;
+use super::feed::{Listener, feed};
+use super::live::{Claim, Entered, FailedTry, LiveRun, LiveRuns, Phase};
 use super::pipeline::{self, Job};
-use super::route::route;
+use super::queue::Queue;
+use super::route::{Route, route};
 use crate::domain::{Conversation, Event, Outcome, RunId, SessionId, Usage};
 use crate::plugin::Snapshots;
 use crate::process::HostVariables;
 use crate::task::Tasks;
 use crate::workspace::Git;
 
-/// How many events may wait for the client. More wait in the pipe, where they hold the CLI back.
-const WAITING_EVENTS: usize = 64;
-
 /// Starts runs.
 #[derive(Debug, Clone)]
 pub struct Runner {
     snapshots: Snapshots,
     means: Means,
+    live: LiveRuns,
     tasks: Tasks,
 }
 
@@ -32,6 +33,7 @@ pub(super) struct Means {
     pub(super) git: Git,
     /// The folder for the private folders of runs.
     pub(super) runs_dir: PathBuf,
+    pub(super) queue: Queue,
 }
 
 /// What a client wants to have run.
@@ -47,16 +49,25 @@ pub struct Request {
     pub session: Option<SessionId>,
 }
 
-/// A run that goes on as long as this is held. Dropping it ends the CLI and all it started.
+/// A run that goes on as long as somebody holds it. Dropping it ends the CLI and all it started, unless its client may
+/// come back for it; then it goes on for a short while.
 #[derive(Debug)]
 pub struct Run {
     id: RunId,
-    steps: mpsc::Receiver<Step>,
+    listener: Listener,
+    unread: u64,
 }
 
 /// What comes of a run, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
+    /// This model is tried. Comes before anything is heard of it.
+    Trying {
+        /// The model's name.
+        model: String,
+    },
+    /// The try failed, and another follows. Of what was heard of it nothing was part of an answer, and all is void.
+    Failed(FailedTry),
     /// The agent said something.
     Event(Event),
     /// The turn is over. Nothing comes after it.
@@ -78,20 +89,79 @@ impl Runner {
     /// A runner for the models of whatever snapshot is the newest when a request comes.
     pub fn new(snapshots: Snapshots, host: HostVariables, runs_dir: PathBuf, tasks: Tasks) -> Self {
         let git = Git::new(host.clone());
-        Self { snapshots, means: Means { host, git, runs_dir }, tasks }
+        let means = Means { host, git, runs_dir, queue: Queue::new() };
+        Self { snapshots, means, live: LiveRuns::new(), tasks }
     }
 
-    /// Starts a run.
+    /// Starts a run, or joins the one that goes on for the same claim.
     ///
     /// # Errors
-    /// No model has the name. Everything else that can go wrong is told by the run.
-    pub fn start(&self, request: Request) -> Result<Run, UnknownModel> {
+    /// See [`StartError`]. Everything else that can go wrong is told by the run.
+    pub fn start(&self, request: Request, claim: Option<Claim>) -> Result<Run, StartError> {
         let route = route(self.snapshots.newest(), &request.model)?;
-        let id = RunId::new();
-        let (sender, steps) = mpsc::channel(WAITING_EVENTS);
-        let job = Job { id, route, request, means: self.means.clone(), stopping: self.tasks.stopping() };
-        self.tasks.spawn(pipeline::carry_out(job, sender).in_current_span());
-        Ok(Run { id, steps })
+        let limits = &route.snapshot.limits;
+        let unread = route.model.limits.unread;
+        let linger = claim.as_ref().map(|_| limits.http.linger);
+        let (writer, feed, listener) = feed(unread, linger);
+        match self.live.enter(begun(&route), feed, claim) {
+            Entered::Closed => Err(StartError::Stopping),
+            Entered::Taken => Err(StartError::OtherRequest),
+            Entered::Joined(id, listener) => {
+                tracing::info!(%id, "a request joins a run that goes on");
+                Ok(Run { id, listener, unread })
+            }
+            Entered::New(entry) => {
+                let (means, stopping) = (self.means.clone(), self.tasks.stopping());
+                let id = entry.id();
+                let job = Job { id, route, request, means, entry, writer, stopping };
+                self.tasks.spawn(pipeline::carry_out(job).in_current_span());
+                Ok(Run { id, listener, unread })
+            }
+        }
+    }
+
+    /// The runs that go on, the oldest first.
+    pub fn live(&self) -> Vec<LiveRun> {
+        self.live.all()
+    }
+
+    /// One of them.
+    pub fn one(&self, id: RunId) -> Option<LiveRun> {
+        self.live.one(id)
+    }
+
+    /// Ends a run that goes on, as it was until then. Its client is told that it was cancelled.
+    pub fn cancel(&self, id: RunId) -> Option<LiveRun> {
+        self.live.cancel(id)
+    }
+
+    /// Lets no run begin any more.
+    pub fn close(&self) {
+        self.live.close();
+    }
+
+    /// Whether no run may begin any more.
+    pub fn is_closed(&self) -> bool {
+        self.live.are_closed()
+    }
+
+    /// Waits until no run goes on.
+    pub async fn ended(&self) {
+        self.live.ended().await;
+    }
+}
+
+/// A run that has just come.
+fn begun(route: &Route) -> LiveRun {
+    let model = &route.model;
+    LiveRun {
+        id: RunId::new(),
+        model: model.name.clone(),
+        serving: model.name.clone(),
+        driver: model.driver.clone(),
+        phase: Phase::Queued,
+        since: Timestamp::now(),
+        failed: Vec::new(),
     }
 }
 
@@ -101,8 +171,13 @@ impl Run {
         self.id
     }
 
+    /// Bytes of its answer that may wait in memory.
+    pub fn unread(&self) -> u64 {
+        self.unread
+    }
+
     /// What comes next, or nothing after the end.
     pub async fn next(&mut self) -> Option<Step> {
-        self.steps.recv().await
+        self.listener.next().await
     }
 }

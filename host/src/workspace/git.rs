@@ -45,6 +45,12 @@ impl Git {
         self.run("update-ref", repo, &["update-ref", name, commit]).await.map(drop)
     }
 
+    /// HEAD and everything that differs from it.
+    pub(super) async fn status(&self, repo: &Path) -> Result<String, WorkspaceError> {
+        let args = ["status", "--porcelain=v2", "--branch", "--untracked-files=all", "-z"];
+        self.run("status", repo, &args).await.map(|said| said.stdout)
+    }
+
     async fn run(&self, command: &'static str, repo: &Path, args: &[&str]) -> Result<Captured, WorkspaceError> {
         let executable = process::find(Path::new("git"), self.host.get("PATH"))?;
         let mut variables = Variables::base(&self.host);

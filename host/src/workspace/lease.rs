@@ -75,6 +75,16 @@ impl Lease {
         }
     }
 
+    /// Whether it is a worktree made for the run.
+    pub fn is_worktree(&self) -> bool {
+        self.base.is_some()
+    }
+
+    /// Gives a worktree back with nothing in it to be kept. Says whether that worked.
+    pub async fn discard(self, git: &Git) -> bool {
+        git.remove_worktree(&self.site.repo, &self.workdir()).await.is_ok()
+    }
+
     async fn remove(&self, git: &Git, base: &str, worktree: &Path) -> Result<(), WorkspaceError> {
         let head = git.head(worktree).await?;
         if head != base {

@@ -7,9 +7,11 @@ mod lease;
 mod private_dir;
 mod repository;
 mod run_dir;
+mod state;
 
 pub use error::WorkspaceError;
 pub use git::Git;
 pub use lease::{Lease, Site};
 pub use repository::agent_file;
 pub use run_dir::RunDir;
+pub use state::TreeState;

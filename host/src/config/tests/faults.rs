@@ -48,7 +48,7 @@ proxy.toml:3: server.api_keys[1]: has white space around it, which no client can
 proxy.toml:3: server.api_keys[2]: has characters in it other than visible ASCII, which do not fit into a header
 proxy.toml:3: server.api_keys[3]: expected a string, found an integer
 proxy.toml:4: server.allowed_hosts: expected a list, found a string
-proxy.toml:5: server.port: unknown key: known here are `allowed_hosts`, `api_keys`, `listen`
+proxy.toml:5: server.port: unknown key: known here are `allowed_hosts`, `api_keys`, `drain`, `listen`
 proxy.toml:7: plugins.dir: is empty: give it a value or leave the key out
 proxy.toml:8: plugins.cache: expected a string, found a boolean
 proxy.toml:10: defaults.timeout: must not be zero
@@ -136,4 +136,26 @@ fn the_home_that_a_path_begins_with_has_to_be_known() {
     folder.source.environment = super::super::Environment::default();
     let expected = "proxy.toml:3: plugins.cache: begins with `~`, but HOME is not set: write an absolute path";
     assert_eq!(folder.faults(), [expected]);
+}
+
+#[test]
+fn a_model_that_is_to_stand_in_for_another_has_to_be_there() {
+    let folder = Folder::with(&[(
+        "proxy.toml",
+        r#"
+[defaults]
+fallback = ["a", "x"]
+[models]
+a = { driver = "echo", repo = "." }
+b = { driver = "echo", repo = ".", fallback = ["y"], retries = -1, max_runs = 0, limits = { lines = 1 } }
+"#,
+    )]);
+    let expected = [
+        "proxy.toml:3: defaults.fallback: there is no model \"x\"",
+        "proxy.toml:6: models.b.retries: must not be negative",
+        "proxy.toml:6: models.b.max_runs: must not be zero",
+        "proxy.toml:6: models.b.limits.lines: unknown key: did you mean `line`?",
+        "proxy.toml:6: models.b.fallback: there is no model \"y\"",
+    ];
+    assert_eq!(folder.faults(), expected);
 }

@@ -6,11 +6,12 @@ mod sample;
 mod settings;
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Config, ConfigError, Environment, Models, Overrides, Source, load};
-use crate::domain::{Model, Permission, PluginId};
+use crate::domain::{Model, Permission, PluginId, RunLimits};
 
 /// A folder with settings files, and where they are read from.
 struct Folder {
@@ -74,6 +75,12 @@ fn model(name: &str, driven_by: &str, repo: impl Into<PathBuf>) -> Model {
         program: None,
         permission: Permission::WorkspaceWrite,
         timeout: Duration::from_secs(1800),
+        idle_timeout: Duration::from_secs(600),
+        retries: 2,
+        fallback: vec![],
+        max_runs: None,
+        repo_runs: NonZeroUsize::MIN,
+        limits: RunLimits::default(),
         env: vec![],
         options: vec![],
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::{Limits, Models, Plugins};
 use super::{Folder, model};
+use crate::domain::Model;
 
 const SAMPLE: &str = include_str!("../../../../proxy.toml");
 
@@ -32,7 +33,8 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
         models.keys().collect::<Vec<_>>(),
         ["claude", "codex", "echo", "gemini/review", "goose", "other", "qwen"]
     );
-    let echo = crate::domain::Model { env: models["echo"].env.clone(), ..model("echo", "echo", folder.path()) };
+    let shown = &models["echo"];
+    let echo = Model { env: shown.env.clone(), max_runs: shown.max_runs, ..model("echo", "echo", folder.path()) };
     assert_eq!(models["echo"], echo);
 }
 
@@ -45,6 +47,7 @@ fn the_sample_shows_every_key() {
     }
     let known = "listen api_keys allowed_hosts dir cache repo agent_file worktree permission timeout env driver model \
                  program options body headers_after keep_alive plugin_file plugin_memory plugin_call_cpu \
-                 plugin_run_cpu plugin_result line stderr grace";
+                 plugin_run_cpu plugin_result line stderr grace drain linger output unread runs queue queue_wait \
+                 retry_first retry_longest idle_timeout retries fallback max_runs repo_runs limits";
     assert_eq!(shown, known.split(' ').collect());
 }

@@ -1,19 +1,26 @@
 //! What each key of proxy.toml sets.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::super::{Limits, Overrides, Plugins, Server, load};
 use super::{Folder, model};
-use crate::domain::{Access, EnvSetting, HttpLimits, Model, Permission, PluginLimits, RunLimits, Worktree};
+use crate::domain::{
+    Access, EnvSetting, HttpLimits, Model, Permission, PluginLimits, QueueLimits, RetryLimits, RunLimits, Worktree,
+};
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
     settings.iter().map(|(name, setting)| ((*name).to_owned(), setting.clone())).collect()
 }
 
+fn server(listen: &str, access: Access, drain: u64) -> Server {
+    Server { listen: listen.parse().unwrap(), access, drain: Duration::from_secs(drain) }
+}
+
 #[test]
 fn an_empty_file_gives_the_defaults() {
     let config = Folder::with(&[("proxy.toml", "")]).load().unwrap();
-    assert_eq!(config.server, Server { listen: "127.0.0.1:8787".parse().unwrap(), access: Access::default() });
+    assert_eq!(config.server, server("127.0.0.1:8787", Access::default(), 30));
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
     assert_eq!(config.plugins, Plugins { dir, cache });
     assert_eq!(config.limits, Limits::default());
@@ -25,22 +32,22 @@ fn the_server_and_its_folders_are_where_they_are_set_to_be() {
     let folder = Folder::with(&[(
         "proxy.toml",
         r#"
-        server = { listen = "0.0.0.0:80", api_keys = ["one", "two"], allowed_hosts = ["Box.local:80", "[::1]"] }
+        server = { listen = "0.0.0.0:80", api_keys = ["one", "two"], allowed_hosts = ["Box.local:80", "[::1]"], drain = 0 }
         plugins = { dir = "./plugins", cache = "~/cache" }
         "#,
     )]);
     let config = folder.load().unwrap();
     let access = Access::new(["one", "two"], ["box.local:80", "[::1]"]);
-    assert_eq!(config.server, Server { listen: "0.0.0.0:80".parse().unwrap(), access });
+    assert_eq!(config.server, server("0.0.0.0:80", access, 0));
     assert_eq!(config.plugins, Plugins { dir: folder.path().join("plugins"), cache: "/home/me/cache".into() });
 }
 
 #[test]
 fn the_command_line_goes_before_the_file() {
     let folder = Folder::with(&[("proxy.toml", "server.listen = \"0.0.0.0:80\"")]);
-    let listen = "[::1]:0".parse().unwrap();
-    let config = load(&folder.source, &Overrides { listen: Some(listen) }).unwrap();
-    assert_eq!(config.server, Server { listen, access: Access::default() });
+    let listen = Some("[::1]:0".parse().unwrap());
+    let config = load(&folder.source, &Overrides { listen }).unwrap();
+    assert_eq!(config.server, server("[::1]:0", Access::default(), 30));
 }
 
 #[test]
@@ -52,6 +59,7 @@ fn every_limit_has_its_key() {
         body = 1
         headers_after = 0
         keep_alive = "3s"
+        linger = "4s"
         plugin_file = "4 KiB"
         plugin_memory = "5 kB"
         plugin_call_cpu = "6ms"
@@ -60,10 +68,22 @@ fn every_limit_has_its_key() {
         line = "9 b"
         stderr = 0
         grace = "0s"
+        output = 10
+        unread = 11
+        runs = 12
+        queue = 0
+        queue_wait = "13s"
+        retry_first = 0
+        retry_longest = "14s"
         "#,
     )]);
     let expected = Limits {
-        http: HttpLimits { body: 1, headers_after: Duration::ZERO, keep_alive: Duration::from_secs(3) },
+        http: HttpLimits {
+            body: 1,
+            headers_after: Duration::ZERO,
+            keep_alive: Duration::from_secs(3),
+            linger: Duration::from_secs(4),
+        },
         plugin: PluginLimits {
             file: 4096,
             memory: 5000,
@@ -71,7 +91,9 @@ fn every_limit_has_its_key() {
             run_cpu: Duration::from_secs(67),
             result: 8 * 1024 * 1024,
         },
-        run: RunLimits { line: 9, stderr: 0, grace: Duration::ZERO },
+        run: RunLimits { line: 9, output: 10, unread: 11, stderr: 0, grace: Duration::ZERO },
+        queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },
+        retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14) },
     };
     assert_eq!(folder.load().unwrap().limits, expected);
 }
@@ -90,8 +112,17 @@ fn every_key_of_a_model_is_read() {
         program = "./bin/agent"
         permission = "read-only"
         timeout = "90s"
+        idle_timeout = "30s"
+        retries = 0
+        fallback = ["other", "a/b.c:d"]
+        max_runs = 3
+        repo_runs = 4
+        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9 }
         env = { A = "1", B = true, C = false, D = "" }
         options = { text = "plain", yes = true, n = 3, f = 1.5, when = 2026-01-02, list = ["a", 1], t = { x = [] } }
+        [models.other]
+        driver = "echo"
+        repo = "."
         "#,
     )]);
     let options = [
@@ -110,6 +141,12 @@ fn every_key_of_a_model_is_read() {
         program: Some(folder.path().join("bin/agent")),
         permission: Permission::ReadOnly,
         timeout: Duration::from_secs(90),
+        idle_timeout: Duration::from_secs(30),
+        retries: 0,
+        fallback: vec!["other".to_owned()],
+        max_runs: NonZeroUsize::new(3),
+        repo_runs: NonZeroUsize::new(4).unwrap(),
+        limits: RunLimits { line: 5, output: 6, unread: 7, stderr: 8, grace: Duration::from_secs(9) },
         env: env(&[
             ("A", EnvSetting::Set("1".to_owned())),
             ("B", EnvSetting::Pass),
@@ -119,7 +156,7 @@ fn every_key_of_a_model_is_read() {
         options: options.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         ..model("a/b.c:d", "generic", folder.path().join("../app"))
     };
-    assert_eq!(folder.models(), [expected]);
+    assert_eq!(folder.models(), [expected, model("other", "echo", folder.path())]);
 }
 
 #[test]
@@ -133,6 +170,11 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         worktree = { dir = "~/trees" }
         permission = "full-access"
         timeout = 60
+        idle_timeout = 61
+        retries = 1
+        fallback = ["none", "all"]
+        max_runs = 2
+        repo_runs = 3
         env = { A = "1", B = true }
         [models.all]
         driver = "codex"
@@ -143,13 +185,28 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         worktree = false
         permission = "workspace-write"
         timeout = "30m"
+        idle_timeout = "10m"
+        retries = 2
+        fallback = []
+        max_runs = 7
+        repo_runs = 1
+        limits.line = 1
         env = { B = false, C = "2" }
         [models.tree]
         driver = "qwen"
         worktree = true
+        [limits]
+        output = 5
         "#,
     )]);
+    let limits = RunLimits { output: 5, ..RunLimits::default() };
     let all = Model {
+        idle_timeout: Duration::from_secs(61),
+        retries: 1,
+        fallback: vec!["none".to_owned()],
+        max_runs: NonZeroUsize::new(2),
+        repo_runs: NonZeroUsize::new(3).unwrap(),
+        limits,
         agent_file: None,
         worktree: Some(Worktree { dir: "/home/me/trees".into() }),
         permission: Permission::FullAccess,
@@ -158,6 +215,8 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         ..model("all", "codex", "/home/me/app")
     };
     let none = Model {
+        max_runs: NonZeroUsize::new(7),
+        limits: RunLimits { line: 1, ..limits },
         env: env(&[
             ("A", EnvSetting::Set("1".to_owned())),
             ("B", EnvSetting::Remove),
@@ -165,7 +224,8 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         ]),
         ..model("none", "gemini", "/other")
     };
-    let tree = Model { name: "tree".to_owned(), driver: super::driver("qwen"), ..all.clone() };
+    let fallback = vec!["none".to_owned(), "all".to_owned()];
+    let tree = Model { name: "tree".to_owned(), driver: super::driver("qwen"), fallback, ..all.clone() };
     assert_eq!(folder.models(), [all, none, tree]);
 }
 

@@ -16,8 +16,9 @@ use axum::response::Response;
 
 use super::State;
 use super::body;
+use super::claim;
 use super::error::ApiError;
-use super::session;
+use super::head;
 use crate::run::Run;
 use decode::Decoded;
 use wire::Heading;
@@ -29,10 +30,12 @@ pub(super) async fn completions(
     body: Body,
 ) -> Result<Response, ApiError> {
     let limits = state.snapshots.newest().limits.http;
-    let session = session::wanted(&headers)?;
-    let Decoded { request, stream } = decode::decode(body::json(body, limits.body).await?, session)?;
+    let session = head::wanted_session(&headers)?;
+    let body = body::read(body, limits.body).await?;
+    let claim = claim::of(&headers, &body);
+    let Decoded { request, stream } = decode::decode(body::json(&body)?, session)?;
     let model = request.model.clone();
-    let run = state.runner.start(request)?;
+    let run = state.runner.start(request, claim)?;
     let heading = heading(&run, model);
     Ok(match stream {
         Some(options) => stream::answer(run, heading, options, limits).await,

@@ -16,7 +16,7 @@ use super::paragraphs::Paragraphs;
 use super::wire::{Chunk, ChunkChoice, Delta, Heading, StreamOptions, WireUsage, finish_reason};
 use crate::domain::{Event, HttpLimits, Outcome};
 use crate::http::error::ApiError;
-use crate::http::session;
+use crate::http::head::Head;
 use crate::http::sse;
 use crate::run::{Ended, Run, Step};
 
@@ -25,12 +25,13 @@ pub(super) async fn answer(run: Run, heading: Heading, options: StreamOptions, l
     let mut chunks = Chunks::new(run, heading, options, limits);
     // Time's up is no failure: the answer begins without its first event.
     let _in_time = timeout(limits.headers_after, chunks.first()).await;
-    let session = chunks.session.clone();
+    let head = std::mem::take(&mut chunks.head);
+    chunks.head_is_out = true;
     let mut response = match chunks.failed_at_once.take() {
         Some(failed) => failed.into_response(),
         None => chunks.into_response(),
     };
-    session::tell(response.headers_mut(), session.as_deref());
+    head.tell(response.headers_mut());
     response
 }
 
@@ -45,8 +46,9 @@ struct Chunks {
     ended: bool,
     /// Set if the run failed before anything had been said.
     failed_at_once: Option<ApiError>,
-    /// The CLI's session, if it was told before the headers went out.
-    session: Option<String>,
+    /// What the headers tell of the run, as far as it is known before they go out.
+    head: Head,
+    head_is_out: bool,
 }
 
 impl Chunks {
@@ -60,7 +62,8 @@ impl Chunks {
             ready: VecDeque::new(),
             ended: false,
             failed_at_once: None,
-            session: None,
+            head: Head::default(),
+            head_is_out: false,
         };
         chunks.push_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
         chunks
@@ -96,8 +99,19 @@ impl Chunks {
     }
 
     fn take(&mut self, step: Option<Step>) {
+        if let Some(step) = &step {
+            self.head.hear(step);
+        }
         match step {
             Some(Step::Event(event)) => self.add(event),
+            Some(Step::Trying { .. }) => {}
+            Some(Step::Failed(failed)) => {
+                self.paragraphs = Paragraphs::default();
+                // Too late for the headers.
+                if self.head_is_out {
+                    self.ready.push_back(sse::comment(&format!("{failed}, trying again")));
+                }
+            }
             Some(Step::Ended(ended)) => {
                 self.ended = true;
                 self.end(ended);
@@ -113,8 +127,8 @@ impl Chunks {
             Event::Reasoning(text) if !text.is_empty() => {
                 self.push_delta(Delta { reasoning_content: Some(&text), ..Delta::default() });
             }
-            Event::Session(id) => self.session = Some(id),
-            Event::Reasoning(_)
+            Event::Session(_)
+            | Event::Reasoning(_)
             | Event::ToolCall(_)
             | Event::ToolResult(_)
             | Event::Usage(_)

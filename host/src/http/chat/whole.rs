@@ -7,16 +7,22 @@ use super::paragraphs::Paragraphs;
 use super::wire::{AnswerMessage, Choice, Completion, Heading, WireUsage, finish_reason};
 use crate::domain::{Category, Event, Failure, Outcome};
 use crate::http::error::ApiError;
-use crate::http::session;
+use crate::http::head::Head;
 use crate::run::{Ended, Run, Step};
 
 /// Waits for the run to end, and answers. If the client goes away, the run goes with it.
 pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
     let mut said = Said::default();
     while let Some(step) = run.next().await {
+        said.head.hear(&step);
         match step {
             Step::Event(event) => said.add(&event),
+            Step::Trying { .. } => {}
+            Step::Failed(_) => said.paragraphs = Paragraphs::default(),
             Step::Ended(ended) => return said.into_answer(heading, ended),
+        }
+        if said.length() > run.unread() {
+            return said.too_long(run.unread());
         }
     }
     ApiError::from(Failure::new(Category::Unknown, "the run was lost", "")).into_response()
@@ -28,7 +34,7 @@ struct Said {
     paragraphs: Paragraphs,
     content: String,
     reasoning: String,
-    session: Option<String>,
+    head: Head,
 }
 
 impl Said {
@@ -40,8 +46,8 @@ impl Said {
             }
             Event::TextBreak => self.paragraphs.part(),
             Event::Reasoning(text) => self.reasoning += text,
-            Event::Session(id) => self.session = Some(id.clone()),
-            Event::ToolCall(_)
+            Event::Session(_)
+            | Event::ToolCall(_)
             | Event::ToolResult(_)
             | Event::Usage(_)
             | Event::Notice(_)
@@ -53,12 +59,26 @@ impl Said {
     }
 
     fn into_answer(self, heading: Heading, ended: Ended) -> Response {
-        let session = self.session.clone();
+        let head = self.head.clone();
         let mut response = match self.into_completion(heading, ended) {
             Ok(completion) => Json(completion).into_response(),
             Err(failed) => failed.into_response(),
         };
-        session::tell(response.headers_mut(), session.as_deref());
+        head.tell(response.headers_mut());
+        response
+    }
+
+    fn length(&self) -> u64 {
+        (self.content.len() + self.reasoning.len()) as u64
+    }
+
+    fn too_long(self, most: u64) -> Response {
+        let message = format!(
+            "the answer is longer than {most} bytes: have it streamed, or raise `limits.unread` in proxy.toml"
+        );
+        let failed = ApiError::from(Failure::new(Category::Unknown, message, ""));
+        let mut response = failed.with_partial(Some(self.content)).into_response();
+        self.head.tell(response.headers_mut());
         response
     }
 
