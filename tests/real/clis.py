@@ -158,8 +158,6 @@ def claude(name: str, version: str) -> Cli:
     )
 
 
-SPACE = "the model gets a space before the `/`: without it the CLI would run a command of that name, if there is one"
-
 # The slowest first: they decide how long it takes in all.
 ALL = (
     Cli(
@@ -172,10 +170,6 @@ ALL = (
         env=qwen_env,
         needs_node=22,
         empty_is_failure=True,
-        deviates={
-            "prompt-slash": SPACE,
-            "prompt-file": "it adds the file that `@path` names, and has no switch for that",
-        },
     ),
     Cli(
         name="opencode",
@@ -202,7 +196,11 @@ ALL = (
         usage=(1111, 333 + 44),
         strips_escapes=True,
         empty_is_failure=True,
-        deviates={"prompt-slash": SPACE},
+        # Its source, `runNonInteractive`: `isSlashCommand` and `handleAtCommand` get each prompt, whatever the settings.
+        deviates={
+            "prompt-slash": "the model gets a space before the `/`: without it the CLI would run a command of that name, if there is one",
+            "prompt-file": "it adds the file that `@path` names, and has no switch for that",
+        },
     ),
     Cli(
         name="copilot",
@@ -216,7 +214,6 @@ ALL = (
         usage=None,
         empty_is_failure=True,
         wraps_prompts=True,
-        deviates={"resume/stream": "it tells its session at the end, when the headers have gone out"},
     ),
     claude("claude", "2.1.332"),
     claude("claude-old", "2.1.197"),

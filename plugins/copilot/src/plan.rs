@@ -20,8 +20,24 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         // Its value may be left out, so it has to stand in the same argument.
         Plan::new("", []).value("--resume", session)?;
         plan = plan.arg(&format!("--resume={session}"));
+    } else if let Some(id) = new_session(turn) {
+        plan = plan.option("--session-id", id)?;
     }
     Ok(plan)
+}
+
+/// The id of a turn's session: that of the run, since Copilot tells one of its own only at the end. None where it resumes a
+/// session, or the run has no such id.
+pub(crate) fn new_session(turn: &Turn) -> Option<&str> {
+    let name = turn.run_dir.rsplit('/').next().filter(|_| turn.session.is_none())?;
+    is_uuid(name).then_some(name)
+}
+
+/// The only form that Copilot takes.
+pub(crate) fn is_uuid(text: &str) -> bool {
+    let groups: Vec<&str> = text.split('-').collect();
+    let is_hex = |group: &&str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+    groups.iter().all(is_hex) && groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
 }
 
 /// Without a terminal what is not allowed is refused, and the model is told. Reading in the folders needs no leave. A
