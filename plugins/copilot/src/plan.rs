@@ -21,23 +21,24 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         Plan::new("", []).value("--resume", session)?;
         plan = plan.arg(&format!("--resume={session}"));
     } else if let Some(id) = new_session(turn) {
-        plan = plan.option("--session-id", id)?;
+        plan = plan.option("--session-id", &id)?;
     }
     Ok(plan)
 }
 
 /// The id of a turn's session: that of the run, since Copilot tells one of its own only at the end. None where it resumes a
 /// session, or the run has no such id.
-pub(crate) fn new_session(turn: &Turn) -> Option<&str> {
+pub(crate) fn new_session(turn: &Turn) -> Option<String> {
     let name = turn.run_dir.rsplit('/').next().filter(|_| turn.session.is_none())?;
-    is_uuid(name).then_some(name)
+    uuid(name)
 }
 
-/// The only form that Copilot takes.
-pub(crate) fn is_uuid(text: &str) -> bool {
-    let groups: Vec<&str> = text.split('-').collect();
-    let is_hex = |group: &&str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
-    groups.iter().all(is_hex) && groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
+/// An id in the only form that Copilot takes. The hyphens may be missing.
+pub(crate) fn uuid(text: &str) -> Option<String> {
+    let digits: String = text.chars().filter(|sign| *sign != '-').collect();
+    let is_id = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let groups = [0..8, 8..12, 12..16, 16..20, 20..32].map(|group| digits.get(group).unwrap_or_default());
+    is_id.then(|| groups.join("-"))
 }
 
 /// Without a terminal what is not allowed is refused, and the model is told. Reading in the folders needs no leave. A

@@ -29,9 +29,9 @@ impl Protocol for Events {
     const LOGIN_HINT: &'static str = crate::LOGIN_HINT;
 
     fn new(turn: &Turn) -> Self {
-        // What is no id is the name of one, or the beginning.
-        let resumed = turn.session.as_deref().filter(|session| plan::is_uuid(session));
-        let asked = plan::new_session(turn).or(resumed).map(String::from);
+        // What is no id is the name of one, or its beginning.
+        let resumed = turn.session.as_deref().and_then(plan::uuid);
+        let asked = plan::new_session(turn).or(resumed);
         Self {
             asked,
             session: None,
