@@ -32,6 +32,7 @@ class Cli:
     empty_is_failure: bool = False  # it takes an answer without text for a failure, and says so
     strips_escapes: bool = False  # it takes escape sequences out of what the model says
     wraps_prompts: bool = False  # it puts words of its own around the prompt
+    goes_on: bool = False  # it has the model go on with an answer that broke off; the scripted one begins anew
     # What is not as it should be and cannot be had of this CLI: why, by `scenario` or `scenario/mode`.
     deviates: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -170,6 +171,7 @@ ALL = (
         env=qwen_env,
         needs_node=22,
         empty_is_failure=True,
+        goes_on=True,
     ),
     Cli(
         name="opencode",

@@ -73,6 +73,8 @@ impl Protocol for Events {
 impl Events {
     fn event(&mut self, kind: &str, data: &Value, events: &mut Vec<Event>) {
         match kind {
+            // A message that was told in part only was cut off at the limit of tokens: Copilot has the model go on with it.
+            "assistant.message_start" if self.text_came => {}
             "assistant.message_start" => self.speech.part(),
             "assistant.message_delta" => {
                 self.text_came = true;
