@@ -32,6 +32,7 @@ class Cli:
     empty_is_failure: bool = False  # it takes an answer without text for a failure, and says so
     strips_escapes: bool = False  # it takes escape sequences out of what the model says
     wraps_prompts: bool = False  # it puts words of its own around the prompt
+    goes_on: bool = False  # it has the model go on with an answer that broke off; the scripted one begins anew
     # What is not as it should be and cannot be had of this CLI: why, by `scenario` or `scenario/mode`.
     deviates: dict[str, str] = dataclasses.field(default_factory=dict)
 
@@ -158,8 +159,6 @@ def claude(name: str, version: str) -> Cli:
     )
 
 
-SPACE = "the model gets a space before the `/`: without it the CLI would run a command of that name, if there is one"
-
 # The slowest first: they decide how long it takes in all.
 ALL = (
     Cli(
@@ -172,10 +171,7 @@ ALL = (
         env=qwen_env,
         needs_node=22,
         empty_is_failure=True,
-        deviates={
-            "prompt-slash": SPACE,
-            "prompt-file": "it adds the file that `@path` names, and has no switch for that",
-        },
+        goes_on=True,
     ),
     Cli(
         name="opencode",
@@ -202,7 +198,11 @@ ALL = (
         usage=(1111, 333 + 44),
         strips_escapes=True,
         empty_is_failure=True,
-        deviates={"prompt-slash": SPACE},
+        # Its source, `runNonInteractive`: `isSlashCommand` and `handleAtCommand` get each prompt, whatever the settings.
+        deviates={
+            "prompt-slash": "the model gets a space before the `/`: without it the CLI would run a command of that name, if there is one",
+            "prompt-file": "it adds the file that `@path` names, and has no switch for that",
+        },
     ),
     Cli(
         name="copilot",
@@ -216,7 +216,6 @@ ALL = (
         usage=None,
         empty_is_failure=True,
         wraps_prompts=True,
-        deviates={"resume/stream": "it tells its session at the end, when the headers have gone out"},
     ),
     claude("claude", "2.1.332"),
     claude("claude-old", "2.1.197"),

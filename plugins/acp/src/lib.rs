@@ -2,18 +2,12 @@
 //! Copilot, Goose, Kimi and others. Which program that is says proxy.toml. Tested with Copilot 1.0.102, Gemini CLI 0.61,
 //! opencode 1.18 and Qwen Code 0.24.
 //!
-//! The options and the command line are in `plan.rs`, the messages' form in `rpc.rs`, the dialogue in `transcript.rs`, what
-//! it tells of tools in `tool.rs` and of tokens in `tokens.rs`, the answers to its questions in `permission.rs`, and what is
-//! peculiar about Copilot in `asides.rs`.
+//! The options and the command line are in `plan.rs`, what is said to which agent in `dialect.rs`. The dialogue is the SDK's.
 
-mod asides;
-mod permission;
+mod dialect;
 mod plan;
-mod rpc;
-mod tokens;
-mod tool;
-mod transcript;
 
+use agentbay_plugin_sdk::acp::Dialogue;
 use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, Plan, Probe, Turn, export_agent};
 
 export_agent!(Acp);
@@ -23,7 +17,7 @@ export_agent!(Acp);
 pub struct Acp;
 
 impl Agent for Acp {
-    type Transcript = transcript::Dialogue;
+    type Transcript = Dialogue<dialect::Any>;
 
     fn describe() -> Description {
         Description {

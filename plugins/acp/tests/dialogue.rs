@@ -110,6 +110,24 @@ fn a_prompt_is_never_a_command_of_the_agent() {
 }
 
 #[test]
+fn a_prompt_is_never_a_command_of_qwen_code_and_arrives_as_it_is() {
+    let mut dialogue = begun(&turn("/init"));
+    say(&mut dialogue, &json!({ "id": 1, "result": { "agentInfo": { "name": "qwen-code" } } }));
+    let told = say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
+    let blocks = json!([{ "type": "text", "text": "" }, { "type": "text", "text": "/init" }]);
+    let prompt = json!({ "sessionId": "s", "prompt": blocks });
+    assert_eq!(told, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
+}
+
+#[test]
+fn a_connection_that_broke_off_is_a_failure_of_the_network() {
+    let error = json!({ "id": 3, "error": { "code": -32603, "message": "terminated" } });
+    let message = "The CLI could not reach its provider, or lost the connection";
+    let told = say(&mut prompted(&turn("x")), &error);
+    assert_eq!(told, end(failed(Category::Network, message, "terminated")));
+}
+
+#[test]
 fn a_request_that_is_not_known_is_answered_with_an_error() {
     for id in [json!(0), json!("a-7")] {
         let error = json!({ "code": -32601, "message": "method not found: craft/drainMidTurnQueue" });

@@ -127,7 +127,7 @@ fn failed_turn(said: &str) -> Outcome {
     classify::failure(said).into()
 }
 
-/// The counts are totals of the thread, earlier turns included.
+/// The counts are totals of the thread, earlier turns included. What the last turn took is told nowhere in these events.
 fn usage(event: &Value) -> Usage {
     let tokens = |name: &str| json::count(event, &["usage", name]);
     Usage {

@@ -20,8 +20,25 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         // Its value may be left out, so it has to stand in the same argument.
         Plan::new("", []).value("--resume", session)?;
         plan = plan.arg(&format!("--resume={session}"));
+    } else if let Some(id) = new_session(turn) {
+        plan = plan.option("--session-id", &id)?;
     }
     Ok(plan)
+}
+
+/// The id of a turn's session: that of the run, since Copilot tells one of its own only at the end. None where it resumes a
+/// session, or the run has no such id.
+pub(crate) fn new_session(turn: &Turn) -> Option<String> {
+    let name = turn.run_dir.rsplit('/').next().filter(|_| turn.session.is_none())?;
+    uuid(name)
+}
+
+/// An id in the only form that Copilot takes. The hyphens may be missing.
+pub(crate) fn uuid(text: &str) -> Option<String> {
+    let digits: String = text.chars().filter(|sign| *sign != '-').collect();
+    let is_id = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let groups = [0..8, 8..12, 12..16, 16..20, 20..32].map(|group| digits.get(group).unwrap_or_default());
+    is_id.then(|| groups.join("-"))
 }
 
 /// Without a terminal what is not allowed is refused, and the model is told. Reading in the folders needs no leave. A

@@ -6,9 +6,15 @@ use agentbay_plugin_sdk::{
     Category, Event, Failure, Level, Protocol, Speech, ToolCall, ToolResult, Turn, Value, finished, json, notice,
 };
 
+use crate::plan;
+
 /// The state of one run's events.
 #[derive(Debug)]
 pub struct Events {
+    /// The session that Copilot was told to begin or to resume.
+    asked: Option<String>,
+    /// The session that was passed on.
+    session: Option<String>,
     speech: Speech,
     /// Text, reasoning came as deltas since the last whole message, which repeats it.
     text_came: bool,
@@ -22,8 +28,19 @@ impl Protocol for Events {
     const NAME: &'static str = "Copilot";
     const LOGIN_HINT: &'static str = crate::LOGIN_HINT;
 
-    fn new(_turn: &Turn) -> Self {
-        Self { speech: Speech::default(), text_came: false, reasoning_came: false, error: None, is_done: false }
+    fn new(turn: &Turn) -> Self {
+        // What is no id is the name of one, or its beginning.
+        let resumed = turn.session.as_deref().and_then(plan::uuid);
+        let asked = plan::new_session(turn).or(resumed);
+        Self {
+            asked,
+            session: None,
+            speech: Speech::default(),
+            text_came: false,
+            reasoning_came: false,
+            error: None,
+            is_done: false,
+        }
     }
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
@@ -37,6 +54,10 @@ impl Protocol for Events {
         let Some(data) = json::at(event, &["data"]).filter(|data| data.is_object()) else {
             return false;
         };
+        // An unknown session ends the run before the first event.
+        if let Some(asked) = self.asked.take() {
+            self.session(&asked, events);
+        }
         // What an agent does that was called for help is part of that call, not of the answer.
         if json::some_text(data, &["parentToolCallId"]).is_none() {
             self.event(kind, data, events);
@@ -52,6 +73,8 @@ impl Protocol for Events {
 impl Events {
     fn event(&mut self, kind: &str, data: &Value, events: &mut Vec<Event>) {
         match kind {
+            // A message that was told in part only was cut off at the limit of tokens: Copilot has the model go on with it.
+            "assistant.message_start" if self.text_came => {}
             "assistant.message_start" => self.speech.part(),
             "assistant.message_delta" => {
                 self.text_came = true;
@@ -121,9 +144,19 @@ impl Events {
         }
     }
 
+    /// Passes a session on, once.
+    fn session(&mut self, id: &str, events: &mut Vec<Event>) {
+        if self.session.as_deref() != Some(id) {
+            self.session = Some(id.to_owned());
+            events.push(Event::Session(id.into()));
+        }
+    }
+
     /// An error that was told before a good end was overcome.
     fn result(&mut self, event: &Value, events: &mut Vec<Event>) {
-        events.extend(json::some_text(event, &["sessionId"]).map(|id| Event::Session(id.into())));
+        if let Some(id) = json::some_text(event, &["sessionId"]) {
+            self.session(id, events);
+        }
         let is_good = json::at(event, &["exitCode"]).and_then(Value::as_i64) == Some(0);
         let error = self.error.take().unwrap_or_else(|| Report::new("").failure());
         if !std::mem::replace(&mut self.is_done, true) {

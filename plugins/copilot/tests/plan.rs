@@ -57,3 +57,16 @@ fn a_session_without_an_id_is_refused() {
     let message = "`` cannot be the value of --resume: it is empty or begins with a dash";
     assert_eq!(Copilot::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }
+
+#[test]
+fn a_new_session_has_the_id_of_its_run() {
+    let id = "0199f0b2-6d1c-7cc3-a02f-9e3d5c1f2b7a";
+    let run = |name: &str| Turn { run_dir: format!("/run/agentbay/{name}"), ..turn("x") };
+    for name in [id, "0199f0b26d1c7cc3a02f9e3d5c1f2b7a"] {
+        assert_eq!(Copilot::prepare(&run(name)), Ok(plan(&["--allow-all-tools", "--session-id", id])));
+    }
+
+    let session = "7814cd06-d144-41aa-8a89-1c1817749eee";
+    let resumed = Turn { session: Some(session.into()), ..run(id) };
+    assert_eq!(Copilot::prepare(&resumed), Ok(plan(&["--allow-all-tools", &format!("--resume={session}")])));
+}

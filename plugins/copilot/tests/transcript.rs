@@ -5,7 +5,7 @@ use std::{fs, io};
 use agentbay_plugin_copilot::Copilot;
 use agentbay_plugin_sdk::testing::{Capture, GROUPINGS, Grouping, Replay, damaged, replay, turn};
 use agentbay_plugin_sdk::{
-    Agent, Category, Event, ExitStatus, KillReason, Level, Outcome, StreamName, ToolCall, ToolResult, Transcript,
+    Agent, Category, Event, ExitStatus, KillReason, Level, Outcome, StreamName, ToolCall, ToolResult, Transcript, Turn,
     classify, failed, finished, notice,
 };
 
@@ -52,6 +52,26 @@ fn a_plain_run_gives_the_deltas_once_and_the_session_at_the_end() -> io::Result<
     let events = texts(HELLO).chain(end("7814cd06-d144-41aa-8a89-1c1817749eee")).collect();
     let told = recorded("plain")?.replay::<Copilot>(&turn("Say hello"), Grouping::Whole);
     assert_eq!(told, Replay { events, outcome: finished(None) });
+    Ok(())
+}
+
+#[test]
+fn a_session_that_was_asked_for_is_told_with_the_first_event_and_again_only_if_it_is_another() -> io::Result<()> {
+    let told = "7814cd06-d144-41aa-8a89-1c1817749eee";
+    let other = "0199f0b2-6d1c-7cc3-a02f-9e3d5c1f2b7a";
+    let session = |id: &str| Event::Session(id.into());
+    let sessions = |turn: &Turn| -> io::Result<(Vec<Event>, bool)> {
+        let mut events = recorded("plain")?.replay::<Copilot>(turn, Grouping::Whole).events;
+        let is_first = matches!(events.first(), Some(Event::Session(_)));
+        events.retain(|event| matches!(event, Event::Session(_)));
+        Ok((events, is_first))
+    };
+    let run = |id: &str| Turn { run_dir: format!("/run/{id}"), ..turn("x") };
+    assert_eq!(sessions(&run(told))?, (vec![session(told)], true));
+    assert_eq!(sessions(&run(other))?, (vec![session(other), session(told)], true));
+    let resumed = |id: &str| Turn { session: Some(id.into()), ..run(other) };
+    assert_eq!(sessions(&resumed(told))?, (vec![session(told)], true));
+    assert_eq!(sessions(&resumed("a name"))?, (vec![session(told)], false));
     Ok(())
 }
 

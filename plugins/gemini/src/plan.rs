@@ -1,8 +1,10 @@
 //! Owns the command line of Gemini CLI. The prompt goes to standard input, which is read when there is no `--prompt`.
 //!
 //! Gemini CLI takes a prompt that begins with `/name` for a command if there is one of this name, also one of the
-//! repository's; a space before it makes it a prompt. There is no way to keep it from putting a file that exists and is named
-//! in a prompt, as `@path`, behind the prompt.
+//! repository's; a space before it makes it a prompt. It puts a file that exists and is named in a prompt, as `@path`, behind
+//! the prompt. Both happen in `runNonInteractive`, before the prompt is a request, and no option or setting is asked there. In
+//! its Agent Client Protocol mode neither happens to most prompts, but there a failing provider is asked ten times, for
+//! minutes, without a word of it; an empty answer is a success; and the session cannot be resumed.
 //!
 //! Without a model it asks a small one first which to use: one request more for each prompt.
 

@@ -1,10 +1,12 @@
-//! Drives Qwen Code through `--output-format stream-json`. The command line is in `plan.rs`, the meaning of the events in
+//! Drives Qwen Code through `--output-format stream-json`, and through `--acp` where a prompt would not arrive as it is
+//! otherwise. The command line is in `plan.rs`, the meaning of the events in
 //! `transcript.rs`.
 
 mod plan;
 mod transcript;
 
-use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent};
+use agentbay_plugin_sdk::acp::EitherWay;
+use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, Plan, Probe, Turn, export_agent};
 
 export_agent!(Qwen);
 
@@ -15,7 +17,7 @@ const LOGIN_HINT: &str = "run `qwen` once and choose how to log in";
 pub struct Qwen;
 
 impl Agent for Qwen {
-    type Transcript = JsonLines<transcript::Events>;
+    type Transcript = EitherWay<transcript::Events>;
 
     fn describe() -> Description {
         Description {

@@ -1,5 +1,7 @@
-//! Owns what is Qwen Code's own in the Claude-like events it prints. The events themselves are read by the SDK.
+//! Owns what is Qwen Code's own in the Claude-like events it prints. The events themselves are read by the SDK,
+//! and so is its dialogue.
 
+use agentbay_plugin_sdk::acp;
 use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens};
 use agentbay_plugin_sdk::{Event, Protocol, Turn, UsageScope, Value};
 
@@ -32,5 +34,20 @@ impl Protocol for Events {
 
     fn error(&self) -> &str {
         self.0.error()
+    }
+}
+
+impl acp::Dialect for Events {
+    fn login_hint() -> &'static str {
+        LOGIN_HINT
+    }
+
+    /// A command is looked for in the first text, and only there.
+    fn blocks(_agent: &str, prompt: &str) -> Value {
+        acp::text_blocks(["", prompt])
+    }
+
+    fn needs_dialogue(turn: &Turn) -> bool {
+        plan::needs_dialogue(turn)
     }
 }

@@ -68,6 +68,20 @@ fn model_directories_and_session_are_options() {
 }
 
 #[test]
+fn a_prompt_that_would_be_changed_goes_into_a_dialogue_which_resumes_by_itself() {
+    for prompt in ["/help me", "Look into @README.md"] {
+        let turn = Turn {
+            model: Some("qwen3-coder".into()),
+            extra_dirs: vec!["/a b".into()],
+            session: Some("0a453de4".into()),
+            ..turn(prompt)
+        };
+        let args = ["--acp", "--approval-mode", "auto-edit", "--model", "qwen3-coder", "--include-directories", "/a b"];
+        assert_eq!(Qwen::prepare(&turn), Ok(plan(args)));
+    }
+}
+
+#[test]
 fn a_schema_takes_the_place_of_json_input() {
     let turn = Turn { output_schema: Some(r#"{"type":"object"}"#.into()), ..turn("x") };
     let args = [

@@ -6,8 +6,8 @@ use std::io;
 use agentbay_plugin_qwen::Qwen;
 use agentbay_plugin_sdk::testing::{Capture, GROUPINGS, Grouping, Replay, replay, turn};
 use agentbay_plugin_sdk::{
-    Agent, Category, Event, ExitStatus, Failure, NO_OUTPUT, RetryHint, ToolCall, ToolResult, Transcript, Turn, Usage,
-    UsageScope, Value, failed, finished,
+    Agent, Category, Event, ExitStatus, Failure, NO_OUTPUT, RetryHint, StreamName, ToolCall, ToolResult, Transcript,
+    Turn, Usage, UsageScope, Value, failed, finished,
 };
 
 const HELLO: &str = "The scripted model says hello. This is a plain answer in one short paragraph.";
@@ -122,13 +122,28 @@ fn input(turn: &Turn) -> Vec<Event> {
 }
 
 #[test]
-fn a_prompt_is_handed_over_as_json_and_does_not_become_a_command() {
+fn a_prompt_is_handed_over_as_json() {
     let line = |prompt: &str| {
         let blocks = format!(r#"[{{"type":"text","text":"{prompt}"}},{{"type":"text","text":""}}]"#);
         Event::Reply(format!(r#"{{"type":"user","message":{{"role":"user","content":{blocks}}}}}"#) + "\n")
     };
     assert_eq!(input(&turn("hi\n")), [line(r"hi\n"), Event::EndInput]);
-    assert_eq!(input(&turn("/help me")), [line(" /help me"), Event::EndInput]);
+    assert_eq!(input(&turn("/etc/hosts: who?")), [line("/etc/hosts: who?"), Event::EndInput]);
+}
+
+#[test]
+fn a_prompt_that_would_be_changed_so_goes_into_a_dialogue_behind_an_empty_text() {
+    for prompt in ["/help me", "Look into @README.md"] {
+        let turn = turn(prompt);
+        let mut transcript = <Qwen as Agent>::Transcript::new(&turn);
+        transcript.begin(&turn);
+        transcript.output(StreamName::Stdout, r#"{"id":1,"result":{"agentInfo":{"name":"qwen-code"}}}"#);
+        let told = transcript.output(StreamName::Stdout, r#"{"id":2,"result":{"sessionId":"s"}}"#);
+        let Some(Event::Reply(request)) = told.last() else { panic!("{told:?}") };
+        let request: Value = request.parse().unwrap_or_default();
+        let blocks = ["", prompt].map(|text| Value::from_iter([("type", "text"), ("text", text)]));
+        assert_eq!(request["params"]["prompt"], Value::from_iter(blocks));
+    }
 }
 
 #[test]

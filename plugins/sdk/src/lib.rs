@@ -8,14 +8,16 @@
 //! - [`values`](finished): short ways to make plans, outcomes, failures
 //! - [`classify`]: what kind of failure a CLI speaks of
 //! - [`ended`], [`StderrTail`]: the verdict on a process that ended without a word
-//! - [`without_command`]: a prompt that is no command of the CLI
+//! - [`is_command`], [`without_command`]: a prompt that is no command of the CLI
 //! - [`last_block`]: the plain-text rule
 //! - [`json`]: tolerant access to fields
 //! - [`LineCutter`] and [`Speech`]: lines out of text, messages out of text
 //! - [`JsonLines`]: the transcript of a CLI that prints one JSON event a line
 //! - [`claude`]: the reader of Claude-like `stream-json`
+//! - [`acp`]: the dialogue of the Agent Client Protocol
 //! - [`roles`]: the reader of role lines, and the command line that goes with them
 
+pub mod acp;
 mod agent;
 #[doc(hidden)]
 pub mod bindings;
@@ -47,7 +49,7 @@ pub use ending::{NO_OUTPUT, ended, ended_without_answer};
 pub use json_lines::{JsonLines, Protocol};
 pub use lines::LineCutter;
 pub use plain::{KEPT_BYTES, LastBlock, last_block};
-pub use prompt::without_command;
+pub use prompt::{is_command, without_command};
 pub use serde_json::Value;
 pub use speech::Speech;
 pub use stderr::StderrTail;

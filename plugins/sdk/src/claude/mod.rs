@@ -132,9 +132,12 @@ impl ClaudeStream {
                 self.error = retry_notice(line);
                 events.push(notice(Level::Warning, self.error.as_str()));
             }
-            // Qwen Code asks again, in the middle of a message or because it did not like a whole one.
+            // Qwen Code asks again, in the middle of a message or because it did not like a whole one. Or it has the model go on
+            // where the message broke off.
             Some("retry") => {
-                self.speech.again();
+                if !json::is_true(line, &["data", "preserveText"]) {
+                    self.speech.again();
+                }
                 events.push(notice(Level::Warning, "the CLI asks its provider again"));
             }
             Some(_) | None => {}

@@ -1,8 +1,9 @@
 //! Owns what a plugin's tests need: a turn to begin with, output to replay, and ways to cut it into pieces. Recorded runs are
 //! in `capture.rs`, what is expected of them in `golden.rs`, what must hold for each in `invariants.rs`, what the model said in
-//! them in `scripted.rs`. Not there in a component.
+//! them in `scripted.rs`, and runs that are made up in `generated`. Not there in a component.
 
 mod capture;
+mod generated;
 mod golden;
 mod invariants;
 mod scripted;
@@ -10,6 +11,7 @@ mod scripted;
 use crate::{Agent, Event, ExitStatus, Framing, Outcome, Permission, StreamName, Transcript, Turn};
 
 pub use capture::{Capture, captures};
+pub use generated::{Call, Script, Step, check_generated, claude_lines, scripts};
 pub use golden::{compare, events_json, outcome_json};
 pub use invariants::{check_damaged, check_groupings, check_interleaved, check_mutated, check_truncated};
 pub use scripted::{PLAIN, answer_of};

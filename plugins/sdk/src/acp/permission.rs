@@ -1,8 +1,9 @@
 //! Owns the answers to `session/request_permission`, which come from the turn's `permission` at once: nothing waits for a
 //! person. Only a single call is ever allowed or refused, for what is chosen "always" an agent may remember.
 
-use agentbay_plugin_sdk::{Permission, Turn, Value, json};
 use serde_json::json;
+
+use crate::{Permission, Turn, Value, json};
 
 /// What may be done without asking, and where.
 #[derive(Debug)]

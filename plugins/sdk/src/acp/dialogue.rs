@@ -2,18 +2,21 @@
 //! the answer to `session/prompt` ends the turn.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
-use agentbay_plugin_sdk::{
-    Category, Event, ExitStatus, Failure, Level, NO_OUTPUT, Outcome, Speech, StderrTail, Stop, StreamName, Transcript,
-    Turn, Value, classify, ended, ended_without_answer, failed, finished, json, notice,
-};
 use serde_json::json;
 
-use crate::asides::{self, Asides, Piece};
-use crate::permission::{self, Leave};
-use crate::rpc::{self, Message};
-use crate::tokens;
-use crate::tool::Tool;
+use super::Dialect;
+use super::asides::{self, Asides, Piece};
+use super::permission::{self, Leave};
+use super::rpc::{self, Message};
+use super::tokens;
+use super::tool::Tool;
+use crate::classify::{self, Report};
+use crate::{
+    Category, Event, ExitStatus, Failure, Level, NO_OUTPUT, Outcome, Speech, StderrTail, Stop, StreamName, Transcript,
+    Turn, Value, ended, ended_without_answer, failed, finished, json, notice,
+};
 
 /// The numbers of the requests, in the order in which they are sent.
 const INITIALIZE: u64 = 1;
@@ -26,18 +29,20 @@ const AUTH_REQUIRED: i64 = -32000;
 /// The words of the error code -32603, which tell nothing.
 const INTERNAL_ERROR: &str = "Internal error";
 
-/// Agents take a prompt that begins with a slash for a command of theirs, spaces before it or not. A character without
-/// width before it makes it plain text.
-const ZERO_WIDTH_SPACE: char = '\u{200b}';
+/// All that Node.js says where a connection broke off.
+const BROKEN_OFF: &str = "terminated";
 
 /// One agent and what is said to it.
 #[derive(Debug)]
-pub struct Dialogue {
+pub struct Dialogue<D> {
+    dialect: PhantomData<D>,
     turn: Turn,
     leave: Leave,
     /// The request that the agent has to answer next; none before the turn began and after it ended.
     awaited: Option<u64>,
     session: String,
+    /// What the agent calls itself.
+    agent: String,
     /// Its ways to log in, in its own words.
     login: String,
     speech: Speech,
@@ -52,14 +57,16 @@ pub struct Dialogue {
     stderr: StderrTail,
 }
 
-impl Transcript for Dialogue {
+impl<D: Dialect> Transcript for Dialogue<D> {
     fn new(turn: &Turn) -> Self {
         Self {
+            dialect: PhantomData,
             turn: turn.clone(),
             leave: Leave::of(turn),
             awaited: None,
             session: String::new(),
-            login: String::new(),
+            agent: String::new(),
+            login: D::login_hint().to_owned(),
             speech: Speech::default(),
             message: String::new(),
             tools: BTreeMap::new(),
@@ -100,7 +107,7 @@ impl Transcript for Dialogue {
     }
 }
 
-impl Dialogue {
+impl<D: Dialect> Dialogue<D> {
     fn line(&mut self, line: &str, events: &mut Vec<Event>) {
         if self.awaited.is_none() || line.trim().is_empty() {
             return;
@@ -138,7 +145,10 @@ impl Dialogue {
         self.asides = Asides::of(result);
         let ways = json::items(result, &["authMethods"]).iter();
         let ways = ways.filter_map(|way| json::some_text(way, &["description"]).or(json::some_text(way, &["name"])));
-        self.login = ways.collect::<Vec<_>>().join(", or: ");
+        if self.login.is_empty() {
+            self.login = ways.collect::<Vec<_>>().join(", or: ");
+        }
+        self.agent = json::shown(result, &["agentInfo", "name"]);
         let can = |name: &str| json::at(result, &["agentCapabilities", "sessionCapabilities", name]).is_some();
         let mut params = json!({ "cwd": self.turn.workdir, "mcpServers": [] });
         if can("additionalDirectories") && !self.turn.extra_dirs.is_empty() {
@@ -166,10 +176,8 @@ impl Dialogue {
             id.clone_into(&mut self.session);
         }
         events.push(Event::Session(self.session.clone()));
-        let prompt = &self.turn.prompt;
-        let is_command = prompt.trim_start().starts_with('/');
-        let text = if is_command { format!("{ZERO_WIDTH_SPACE}{prompt}") } else { prompt.clone() };
-        let params = json!({ "sessionId": self.session, "prompt": [{ "type": "text", "text": text }] });
+        let blocks = D::blocks(&self.agent, &self.turn.prompt);
+        let params = json!({ "sessionId": self.session, "prompt": blocks });
         self.awaited = Some(PROMPT);
         events.push(rpc::request(PROMPT, "session/prompt", &params));
     }
@@ -212,7 +220,8 @@ impl Dialogue {
             let failure = Failure::new(Category::Authentication, "The agent is not logged in", said);
             return failure.with_login_hint(&self.login);
         }
-        let failure = classify::failure(&said).with_login_hint(&self.login);
+        let code = if said == BROKEN_OFF { "connection closed" } else { "" };
+        let failure = Report::new(&said).code(code).failure().with_login_hint(&self.login);
         if failure.category == Category::Unknown && id == SESSION && self.turn.session.is_some() {
             return Failure::new(Category::NotFound, "The agent cannot load the session", said);
         }

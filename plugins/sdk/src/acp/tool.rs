@@ -1,8 +1,9 @@
 //! Owns what the agent tells of a tool call, piece by piece: it is announced before its arguments are known, and each
 //! update replaces what it names. It is passed on when it runs, or when its end is told.
 
-use agentbay_plugin_sdk::{ToolCall, ToolResult, Value, json};
 use serde_json::{Map, json};
+
+use crate::{ToolCall, ToolResult, Value, json};
 
 /// A call that has no result yet.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! Owns the reading of token counts. The protocol has them in the answer to `session/prompt`; some agents tell them in
 //! `_meta`, and they differ in what a count includes.
 
-use agentbay_plugin_sdk::{Usage, UsageScope, Value, json};
+use crate::{Usage, UsageScope, Value, json};
 
 /// The counts of a whole turn, from the answer to `session/prompt`.
 pub(crate) fn of_turn(result: &Value) -> Option<Usage> {

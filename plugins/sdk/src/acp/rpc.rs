@@ -1,7 +1,8 @@
 //! Owns the form of the messages: JSON-RPC 2.0, one message a line. What they mean is the dialogue's.
 
-use agentbay_plugin_sdk::{Event, Value, json};
 use serde_json::json;
+
+use crate::{Event, Value, json};
 
 /// The code of the error "method not found".
 const METHOD_NOT_FOUND: i64 = -32601;

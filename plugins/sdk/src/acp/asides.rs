@@ -1,7 +1,7 @@
 //! Owns what Copilot says in the model's name, though the model did not: remarks about retries, and the error that ended the
 //! turn. It tells both as messages, and calls such a turn a good end. A model's own words come with a count of its tokens.
 
-use agentbay_plugin_sdk::{Value, json};
+use crate::{Value, json};
 
 const REMARKS: [&str; 3] =
     ["Info: Request failed due to ", "Info: Response was interrupted ", "Info: Operation cancelled by user"];

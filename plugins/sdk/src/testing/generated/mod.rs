@@ -1,0 +1,149 @@
+//! Owns runs that never were: what an agent does in them is made up, a test writes it down as its CLI would, and what the
+//! plugin makes of that must be what was made up. The check is in `check.rs`, the writing of Claude-like CLIs in `claude.rs`.
+
+mod check;
+mod claude;
+
+use proptest::collection::vec;
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+pub use check::check_generated;
+pub use claude::claude_lines;
+
+/// What an agent does in a run, before a CLI puts it into its own form.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// The answers of the model. All but the last call a tool.
+    pub steps: Vec<Step>,
+    /// Whether the CLI tells pieces of a message, for one that can do both.
+    pub is_partial: bool,
+    /// Whether it escapes all that is not ASCII.
+    pub is_ascii: bool,
+}
+
+/// One answer of the model, and what came of the calls in it.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it thought, in pieces that are not empty.
+    pub reasoning: Vec<String>,
+    /// What it said, in pieces that are not empty.
+    pub text: Vec<String>,
+    /// The tools it called.
+    pub calls: Vec<Call>,
+}
+
+/// A call of a tool, and its result.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Its id, unlike that of any other call of the run.
+    pub id: String,
+    /// The command that was run.
+    pub command: String,
+    /// What it printed.
+    pub output: String,
+    /// Whether it went wrong.
+    pub is_error: bool,
+}
+
+/// What a reader of lines, JSON or terminals could stumble over.
+const SIGNS: [&str; 22] = [
+    "\u{2028}",
+    "\u{2029}",
+    "\u{85}",
+    "\u{feff}",
+    "\u{0}",
+    "\u{1b}[31m",
+    "\r",
+    "\r\n",
+    "\n",
+    "\n\n",
+    "\t",
+    "\"",
+    "\\",
+    "\\n",
+    "\\u0041",
+    "👩\u{200d}💻",
+    "é\u{301}",
+    "[API Error: ",
+    "```",
+    "data: [DONE]",
+    "{\"type\":\"result\"}",
+    "</s>",
+];
+
+/// Scripts of any kind.
+pub fn scripts() -> impl Strategy<Value = Script> {
+    (vec(step(true), 0..3), step(false), any::<bool>(), any::<bool>()).prop_map(
+        |(mut steps, last, is_partial, is_ascii)| {
+            steps.push(last);
+            let calls = steps.iter_mut().flat_map(|step| &mut step.calls);
+            calls.enumerate().for_each(|(number, call)| call.id = format!("call_{number}"));
+            Script { steps, is_partial, is_ascii }
+        },
+    )
+}
+
+fn step(calls: bool) -> impl Strategy<Value = Step> {
+    let count = if calls { 1..3 } else { 0..1 };
+    (vec(text(), 0..3), vec(text(), 0..4), vec(call(), count)).prop_map(|(reasoning, text, calls)| Step {
+        reasoning,
+        text,
+        calls,
+    })
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    (text(), text(), any::<bool>()).prop_map(|(command, output, is_error)| Call {
+        id: String::new(),
+        command,
+        output,
+        is_error,
+    })
+}
+
+/// Text that is not empty.
+fn text() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        vec(any::<char>(), 1..4).prop_map(String::from_iter),
+        select(SIGNS.as_slice()).prop_map(String::from),
+        Just("word ".to_owned()),
+    ];
+    vec(word, 1..5).prop_map(|words| words.concat())
+}
+
+impl Script {
+    /// What a client is to read: the messages, with a blank line between two of them.
+    pub fn answer(&self) -> String {
+        let messages = self.steps.iter().map(|step| step.text.concat());
+        messages.filter(|message| !message.is_empty()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// An event as a line.
+    fn line(&self, event: &Value) -> String {
+        let line = event.to_string();
+        if self.is_ascii { escaped(&line) } else { line }
+    }
+}
+
+impl Call {
+    /// Its arguments.
+    pub fn input(&self) -> Value {
+        json!({ "command": self.command })
+    }
+}
+
+/// JSON in ASCII: what lies beyond is written as one or two escapes.
+fn escaped(json: &str) -> String {
+    let mut units = [0; 2];
+    let mut line = String::new();
+    for sign in json.chars() {
+        if sign.is_ascii() {
+            line.push(sign);
+        } else {
+            line.extend(sign.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    line
+}
