@@ -14,6 +14,8 @@ mod goldens;
 mod limits;
 mod openai_client;
 mod plugins;
+mod queue;
+mod retry;
 mod session;
 mod spec;
 mod stream;

@@ -115,11 +115,25 @@ impl Proxy {
         self.end()
     }
 
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits until it has ended by itself, and says how.
+    pub(crate) fn ended(mut self) -> ExitStatus {
+        self.wait()
+    }
+
     fn end(&mut self) -> ExitStatus {
         if let Some(status) = self.child.try_wait().unwrap() {
             return status;
         }
-        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.signal(Signal::TERM);
+        self.wait()
+    }
+
+    fn wait(&mut self) -> ExitStatus {
         let child = Mutex::new(&mut self.child);
         wait_for("the program to end", || child.lock().unwrap().try_wait().unwrap().is_some());
         self.child.wait().unwrap()

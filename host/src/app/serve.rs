@@ -70,17 +70,17 @@ pub async fn serve(
 
     let mut server = std::pin::pin!(server.into_future());
     tokio::select! {
-        ended = &mut server => ended.map_err(AppError::Server),
-        () = signals.told() => {
-            tokio::select! {
-                () = drain(&runner, config.server.drain) => {}
-                () = signals.told() => return Err(AppError::StoppedAtOnce),
-            }
-            tokio::select! {
-                ended = stop(&tasks, server, config.limits.run.grace) => ended,
-                () = signals.told() => Err(AppError::StoppedAtOnce),
-            }
-        }
+        ended = &mut server => return ended.map_err(AppError::Server),
+        () = signals.told() => {}
+    }
+    tokio::select! {
+        ended = &mut server => return ended.map_err(AppError::Server),
+        () = drain(&runner, config.server.drain) => {}
+        () = signals.told() => return Err(AppError::StoppedAtOnce),
+    }
+    tokio::select! {
+        ended = stop(&tasks, server, config.limits.run.grace) => ended,
+        () = signals.told() => Err(AppError::StoppedAtOnce),
     }
 }
 
@@ -89,7 +89,7 @@ async fn drain(runner: &Runner, patience: Duration) {
     runner.close();
     let going_on = runner.live().len();
     tracing::info!(runs = going_on, "stopping");
-    if timeout(patience, runner.ended()).await.is_err() {
+    if timeout(patience, runner.answered()).await.is_err() {
         tracing::warn!("some runs go on after {}, and are ended", humantime::format_duration(patience));
     }
 }

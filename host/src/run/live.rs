@@ -155,10 +155,11 @@ impl LiveRuns {
         self.0.borrow().closed
     }
 
-    /// Waits until none goes on.
-    pub(super) async fn ended(&self) {
+    /// Waits until each has been answered.
+    pub(super) async fn answered(&self) {
         let mut state = self.0.subscribe();
-        drop(state.wait_for(|state| state.runs.is_empty()).await);
+        let all_answered = |state: &State| state.runs.values().all(|going| going.run.phase == Phase::Ending);
+        drop(state.wait_for(all_answered).await);
     }
 }
 

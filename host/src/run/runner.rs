@@ -145,9 +145,9 @@ impl Runner {
         self.live.are_closed()
     }
 
-    /// Waits until no run goes on.
-    pub async fn ended(&self) {
-        self.live.ended().await;
+    /// Waits until every run that goes on has been answered.
+    pub async fn answered(&self) {
+        self.live.answered().await;
     }
 }
 

@@ -1,0 +1,192 @@
+//! Failed runs that are tried again, by the same model or another, those that must not be, and requests that come twice.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Answer, Machine, Proxy, Request, Streamed, chat, error, wait_for};
+
+const FAIL: &str = "echo 'API Error: 503 Service Unavailable' >&2; exit 1";
+
+/// The models `a`, with `b` in its place if it fails, and `b`, whose CLIs do what these scripts say. The number of the
+/// try is in `$try`.
+fn machine(a: &str, b: &str, settings: &str) -> Machine {
+    let machine = Machine::configured(&format!(
+        "[limits]\nretry_first = 0\n{settings}\n\
+         [models.a]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"a\"\noptions = {{ answer = \"whole\" }}\n\
+         fallback = [\"b\"]\n\
+         [models.b]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"b\"\noptions = {{ answer = \"whole\" }}\n"
+    ));
+    machine.repo("repo");
+    for (name, script) in [("a", a), ("b", b)] {
+        let tries = machine.name(name);
+        machine.script(name, &format!("printf x >> {tries}; try=$(cat {tries}); {script}"));
+    }
+    machine
+}
+
+/// How often the CLI of a model was started.
+fn tries(machine: &Machine, model: &str) -> usize {
+    fs::read_to_string(machine.path(model)).unwrap_or_default().len()
+}
+
+fn headers(answer: &Answer) -> [Option<&str>; 2] {
+    ["x-agentbay-model", "x-agentbay-attempts"].map(|name| answer.header(name))
+}
+
+#[test]
+fn a_failed_run_is_tried_again_before_anything_was_said() {
+    let machine = machine(&format!("if [ $try != xxx ]; then {FAIL}; fi; printf done"), "exit 1", "");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("a", "hi"));
+    assert_eq!(answer.json()["choices"][0]["message"]["content"], "done");
+    assert_eq!(headers(&answer), [Some("a"), Some("a;server, a;server")]);
+    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (3, 0));
+}
+
+#[test]
+fn another_model_answers_when_the_tries_are_used_up() {
+    let machine = machine(FAIL, "printf done", "[defaults]\nretries = 1\n");
+    let proxy = machine.serve();
+    let (head, events) = proxy.stream("a", "hi");
+    assert_eq!(headers(&head), [Some("b"), Some("a;server, a;server")]);
+    let streamed = Streamed::read(events);
+    assert_eq!((streamed.content.as_str(), streamed.done), ("done", true));
+    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (2, 1));
+}
+
+#[test]
+fn a_cli_that_is_missing_falls_back_without_another_try() {
+    let machine = machine("exit 1", "printf done", "");
+    fs::remove_file(machine.path("bin/a")).unwrap();
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("a", "hi"));
+    assert_eq!((answer.status, headers(&answer)), (200, [Some("b"), Some("a;not_found")]));
+}
+
+#[test]
+fn what_would_fail_again_is_neither_tried_again_nor_left_to_another() {
+    let machine = machine("echo 'Error: Invalid API key' >&2; exit 1", "printf done", "");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("a", "hi"));
+    assert_eq!((answer.status, headers(&answer)), (401, [Some("a"), None]));
+    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (1, 0));
+}
+
+#[test]
+fn a_run_that_changed_the_repository_is_not_tried_again() {
+    let machine = machine(&format!("echo work > new; {FAIL}"), "printf done", "");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("a", "hi"));
+    assert_eq!((answer.status, answer.header("x-should-retry")), (502, Some("false")));
+    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (1, 0));
+}
+
+#[test]
+fn a_run_in_a_worktree_of_its_own_is_tried_again_and_its_changes_are_thrown_away() {
+    let script = format!("if [ $try = x ]; then echo work > new; {FAIL}; fi; ls");
+    let settings = "[defaults]\nworktree = { dir = \"../trees\" }\n";
+    let machine = machine(&script, "exit 1", settings);
+    std::os::unix::fs::symlink("/bin/ls", machine.path("tools/ls")).unwrap();
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("a", "hi"), "README.md\n");
+    assert_eq!(tries(&machine, "a"), 2);
+    proxy.stop();
+    assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_run_that_has_said_something_is_not_tried_again() {
+    let machine = machine(&format!("printf half; {FAIL}"), "printf done", "");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("a", "hi"));
+    assert_eq!((answer.status, answer.json()["error"]["partial"].as_str()), (502, Some("half")));
+    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (1, 0));
+}
+
+#[test]
+fn a_cli_that_says_nothing_for_too_long_is_ended_and_tried_again() {
+    let settings = "[defaults]\nidle_timeout = \"100ms\"\nretries = 1\n";
+    let machine = machine("[ $try = x ] && sleep 100; printf done", "exit 1", settings);
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("a", "hi"));
+    assert_eq!((answer.status, headers(&answer)), (200, [Some("a"), Some("a;timeout")]));
+}
+
+#[test]
+fn a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end() {
+    let machine = machine("sleep 100", "", "[defaults]\nidle_timeout = \"100ms\"\nretries = 0\nfallback = []\n");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("b", "hi"));
+    assert_ne!(answer.status, 504, "{answer:?}");
+    fs::write(machine.path("bin/b"), "#!/bin/sh\nprintf half; exec sleep 100\n").unwrap();
+    let answer = proxy.complete(&chat("b", "hi"));
+    let message = "the CLI said nothing for 100ms and was ended: raise `idle_timeout` of the model if it needs more";
+    let mut expected = error(message, "server_error", None, "timeout", None);
+    expected["error"]["partial"] = "half".into();
+    assert_eq!((answer.status, answer.json()), (504, expected));
+}
+
+/// A machine whose CLI answers when `open` is there.
+fn gated() -> Machine {
+    let machine = machine("exit 1", "exit 1", "linger = \"30s\"\n");
+    let open = machine.name("open");
+    machine.script("b", &format!("printf x >> {}; until [ -e {open} ]; do sleep 0.01; done; printf done", machine.name("b")));
+    machine
+}
+
+fn content(answer: &Answer) -> Value {
+    answer.json()["choices"][0]["message"]["content"].clone()
+}
+
+fn post(body: &Value, headers: &[(&str, &str)]) -> Request {
+    let request = Request::post("/v1/chat/completions", body.to_string());
+    headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+}
+
+/// Starts a run for a request whose client then goes away, and has the same request sent again.
+fn sent_again(first: &[(&str, &str)], again: &[(&str, &str)]) -> (Answer, usize) {
+    let machine = gated();
+    let proxy: Proxy = machine.serve();
+    let body = chat("b", "hi");
+    let gone = post(&body, first).open(proxy.address());
+    wait_for("the CLI to start", || tries(&machine, "b") == 1);
+    drop(gone);
+    fs::write(machine.path("open"), "").unwrap();
+    let answer = proxy.send(&post(&body, again));
+    (answer, tries(&machine, "b"))
+}
+
+#[test]
+fn a_request_that_comes_again_with_its_key_joins_the_run() {
+    let key = [("idempotency-key", "k")];
+    let (answer, tries) = sent_again(&key, &key);
+    assert_eq!((content(&answer), tries), ("done".into(), 1));
+}
+
+#[test]
+fn a_request_that_an_sdk_repeats_joins_the_run() {
+    let count = |count| [("x-stainless-retry-count", count)];
+    let (answer, tries) = sent_again(&count("0"), &count("1"));
+    assert_eq!((content(&answer), tries), ("done".into(), 1));
+}
+
+#[test]
+fn a_request_that_is_not_known_again_is_a_run_of_its_own() {
+    let (answer, tries) = sent_again(&[], &[]);
+    assert_eq!((content(&answer), tries), ("done".into(), 2));
+}
+
+#[test]
+fn a_key_stands_for_one_request() {
+    let machine = gated();
+    let proxy = machine.serve();
+    let key = [("idempotency-key", "k")];
+    let _first = post(&chat("b", "hi"), &key).open(proxy.address());
+    wait_for("the CLI to start", || tries(&machine, "b") == 1);
+    let refused = proxy.send(&post(&chat("b", "something else"), &key));
+    let message =
+        "the Idempotency-Key stands for another request that is still running: choose a new one for each request";
+    let expected = error(message, "invalid_request_error", None, "idempotency_key_in_use", None);
+    assert_eq!((refused.status, refused.json()), (409, expected));
+}
