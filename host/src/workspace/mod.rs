@@ -7,6 +7,7 @@ mod lease;
 mod private_dir;
 mod repository;
 mod run_dir;
+mod saved;
 
 pub use error::WorkspaceError;
 pub use git::Git;
