@@ -58,9 +58,9 @@ fn a_worktree_is_added_then_the_cli_runs_in_it_then_it_is_removed() {
     wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
     let name = repo.name();
     let expected = [
-        format!("git -C {name} worktree add {worktree} HEAD"),
+        format!("git -C {name} worktree add --detach {worktree} HEAD"),
         format!("cli {worktree}"),
-        format!("git -C {name} worktree remove {worktree}"),
+        format!("git -C {name} worktree remove --force {worktree}"),
     ];
     assert_eq!(history(&machine), expected);
     assert!(!fs::exists(worktree).unwrap());
@@ -77,17 +77,70 @@ fn a_worktree_is_removed_after_a_run_that_failed() {
 }
 
 #[test]
-fn a_worktree_with_changes_stays_with_all_that_is_in_it() {
-    let (machine, repo) = machine("echo precious > new.txt; echo more >> README.md; echo done");
+fn case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_ones_are_not() {
+    let (machine, repo) =
+        machine("echo precious > new.txt; echo more >> README.md; echo x > a.o; echo '*.o' > .gitignore; echo done");
     let proxy = machine.serve();
     let (id, answer) = run(&proxy);
     assert_eq!(answer, "done");
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    let name = format!("refs/agentbay/{id}");
+    assert_eq!(repo.git(&["diff", "--name-status", "HEAD", &name]), "A\t.gitignore\nM\tREADME.md\nA\tnew.txt");
+    assert_eq!(repo.git(&["show", &format!("{name}:new.txt")]), "precious");
+    let commit = repo.git(&["show", "--no-patch", "--format=%an <%ae> %s", &name]);
+    assert_eq!(commit, format!("AgentBay <agentbay@localhost> What run {id} left"));
+    assert_eq!(repo.git(&["rev-parse", &format!("{name}^")]), repo.git(&["rev-parse", "HEAD"]));
+    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn case_067_only_ignored_files_leave_no_ref() {
+    let (machine, repo) = machine("echo x > a.o; echo done");
+    repo.commit(".gitignore", "*.o\n");
+    let proxy = machine.serve();
+    run(&proxy);
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    assert_eq!(repo.git(&["for-each-ref", "refs/agentbay"]), "");
+}
+
+#[test]
+fn a_worktree_with_another_repository_in_it_stays() {
+    let (machine, repo) = machine(
+        "git init --quiet inner; cd inner; echo precious > new.txt; git add .\n\
+         git -c user.name=Agent -c user.email=agent@example.invalid commit --quiet --message inner\n\
+         echo done",
+    );
+    let proxy = machine.serve();
+    let (id, _) = run(&proxy);
     let worktree = machine.name(&format!("worktrees/{id}"));
     proxy.logged(&["WARN", "worktree kept", &worktree]);
-    assert_eq!(worktrees(&repo), [worktree]);
-    let read = |file: &str| fs::read_to_string(machine.path(&format!("worktrees/{id}/{file}"))).unwrap();
-    assert_eq!((read("new.txt"), read("README.md")), ("precious\n".to_owned(), "A repository.\nmore\n".to_owned()));
-    assert_eq!(repo.git(&["status", "--porcelain"]), "");
+    assert_eq!(worktrees(&repo), [worktree.clone()]);
+    assert_eq!(fs::read_to_string(format!("{worktree}/inner/new.txt")).unwrap(), "precious\n");
+}
+
+#[test]
+fn thirty_two_worktrees_at_once() {
+    let (machine, repo) = machine("echo done");
+    let proxy = machine.serve();
+    thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| assert_eq!(run(&proxy).1, "done"));
+        }
+    });
+    wait_for("the worktrees to be removed", || worktrees(&repo).is_empty());
+}
+
+#[test]
+fn case_064_a_repository_without_a_commit_is_told_as_such() {
+    let (machine, repo) = machine("echo done");
+    repo.git(&["checkout", "--quiet", "--orphan", "trunk"]);
+    let answer = machine.serve().complete(&chat("m", "hi"));
+    let error = &answer.json()["error"];
+    let message = format!(
+        "the repository {} has no commit yet: make a first commit, or set `worktree = false` for the model",
+        repo.name()
+    );
+    assert_eq!((answer.status, &error["message"], &error["code"]), (500, &message.into(), &"configuration".into()));
 }
 
 #[test]
@@ -140,13 +193,13 @@ fn a_folder_for_worktrees_that_others_can_open_is_refused() {
 }
 
 #[test]
-fn a_repository_without_a_commit_gives_what_git_says() {
+fn a_folder_that_is_no_repository_gives_what_git_says() {
     let (machine, _repo) = machine("echo done");
     fs::create_dir(machine.path("empty")).unwrap();
     let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
     machine.write("proxy.toml", config.replace("/repo\"", "/empty\""));
     let answer = machine.serve().complete(&chat("m", "hi"));
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
-    let begin = format!("`git worktree add` failed in {}: fatal: not a git repository", machine.name("empty"));
+    let begin = format!("`git rev-parse` failed in {}: fatal: not a git repository", machine.name("empty"));
     assert!(answer.status == 500 && message.starts_with(&begin), "{message}");
 }

@@ -11,6 +11,12 @@ pub enum WorkspaceError {
     /// The configured repository is not there.
     #[error("the repository {0} does not exist: correct `repo` of the model, or create it")]
     RepositoryMissing(PathBuf),
+    /// There is nothing yet that a worktree could be made from.
+    #[error("the repository {0} has no commit yet: make a first commit, or set `worktree = false` for the model")]
+    NoCommit(PathBuf),
+    /// A worktree holds another repository, so its content cannot be saved as a commit.
+    #[error("{0} may hold another git repository with work of its own, or too many changes to be sure")]
+    Nested(PathBuf),
     /// The agent file is there and cannot be read.
     #[error("cannot read the agent file {path}: {error}")]
     AgentFile {
@@ -30,6 +36,14 @@ pub enum WorkspaceError {
     /// git cannot be started.
     #[error("cannot run git: {0}")]
     Spawn(#[from] SpawnError),
+    /// git printed more than is looked at, so nothing is concluded from it.
+    #[error("`git {command}` has too much to say in {repo}")]
+    TooMuch {
+        /// The command without its arguments.
+        command: &'static str,
+        /// The repository.
+        repo: PathBuf,
+    },
     /// git failed.
     #[error("`git {command}` failed in {repo}: {stderr}")]
     Git {

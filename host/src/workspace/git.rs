@@ -1,6 +1,8 @@
 //! The git commands that are used, each a method. Paths and names are never taken for options.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::error::WorkspaceError;
@@ -10,34 +12,69 @@ use crate::process::{self, Captured, Command, HostVariables, Variables};
 /// How long git's own descendants may hold its streams open.
 const GRACE: Duration = Duration::from_secs(5);
 
+/// How often a command is tried again that met the lock of somebody else's git.
+const LOCK_TRIES: u32 = 6;
+
+/// How long the first wait for somebody else's lock is. Each next one is longer by as much.
+const LOCK_WAIT: Duration = Duration::from_millis(50);
+
+/// How much of git's answer is looked at. A longer one may have been cut, so nothing is concluded from it.
+const LOOKED_AT: usize = 1000 * 1000;
+
+/// Settings of the user that must not act in the host's own calls: nothing of the repository is started, nothing asked.
+const SETTINGS: [(&str, &str); 5] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("commit.gpgSign", "false"),
+];
+
+/// Who makes the commits that save a run's work.
+const IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "AgentBay"),
+    ("GIT_AUTHOR_EMAIL", "agentbay@localhost"),
+    ("GIT_COMMITTER_NAME", "AgentBay"),
+    ("GIT_COMMITTER_EMAIL", "agentbay@localhost"),
+];
+
 /// The installed git, called without the variables of whoever started the host.
 #[derive(Debug, Clone)]
 pub struct Git {
     host: HostVariables,
+    /// One turn at a time for each repository, by its common git folder: git's own locks make the second one fail.
+    turns: Arc<Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>>,
 }
 
 impl Git {
     /// git as it is found on the host's PATH.
     pub fn new(host: HostVariables) -> Self {
-        Self { host }
+        Self { host, turns: Arc::default() }
     }
 
     /// Makes a worktree with a detached HEAD at the repository's HEAD.
     pub(super) async fn add_worktree(&self, repo: &Path, worktree: &Path) -> Result<(), WorkspaceError> {
+        let turn = self.turn(repo).await?;
+        let _mine = turn.lock().await;
+        let born = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        if self.capture(repo, &born, &[]).await?.status != ExitStatus::Code(0) {
+            return Err(WorkspaceError::NoCommit(repo.to_owned()));
+        }
         let path = worktree.display().to_string();
-        self.run("worktree add", repo, &["worktree", "add", &path, "HEAD"]).await.map(drop)
+        self.run("worktree add", repo, &["worktree", "add", "--detach", &path, "HEAD"]).await.map(drop)
     }
 
-    /// Removes a worktree, unless it holds changes or files that git does not know.
+    /// Removes a worktree with all that is in it. What must not be lost has been saved before.
     pub(super) async fn remove_worktree(&self, repo: &Path, worktree: &Path) -> Result<(), WorkspaceError> {
+        let turn = self.turn(repo).await?;
+        let _mine = turn.lock().await;
         let path = worktree.display().to_string();
-        self.run("worktree remove", repo, &["worktree", "remove", &path]).await.map(drop)
+        self.run("worktree remove", repo, &["worktree", "remove", "--force", &path]).await.map(drop)
     }
 
     /// The commit that HEAD names.
     pub(super) async fn head(&self, repo: &Path) -> Result<String, WorkspaceError> {
-        let head = self.run("rev-parse", repo, &["rev-parse", "--verify", "HEAD"]).await?;
-        Ok(head.stdout.trim().to_owned())
+        self.line("rev-parse", repo, &["rev-parse", "--verify", "HEAD"]).await
     }
 
     /// Makes a ref name a commit, so that it is kept.
@@ -45,24 +82,101 @@ impl Git {
         self.run("update-ref", repo, &["update-ref", name, commit]).await.map(drop)
     }
 
-    /// HEAD and everything that differs from it.
+    /// HEAD and everything that differs from it, in the form of `status --porcelain=v2 -z`.
     pub(super) async fn status(&self, repo: &Path) -> Result<String, WorkspaceError> {
         let args = ["status", "--porcelain=v2", "--branch", "--untracked-files=all", "-z"];
-        self.run("status", repo, &args).await.map(|said| said.stdout)
+        self.whole("status", repo, &args).await
     }
 
-    async fn run(&self, command: &'static str, repo: &Path, args: &[&str]) -> Result<Captured, WorkspaceError> {
+    /// What git prints, unless that is so much that it may have been cut.
+    pub(super) async fn whole(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+    ) -> Result<String, WorkspaceError> {
+        let printed = self.run(command, repo, args).await?.stdout;
+        if printed.len() >= LOOKED_AT {
+            return Err(WorkspaceError::TooMuch { command, repo: repo.to_owned() });
+        }
+        Ok(printed)
+    }
+
+    /// What git prints as one line.
+    pub(super) async fn line(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+    ) -> Result<String, WorkspaceError> {
+        Ok(self.run(command, repo, args).await?.stdout.trim().to_owned())
+    }
+
+    /// Runs a command that must succeed.
+    pub(super) async fn run(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+    ) -> Result<Captured, WorkspaceError> {
+        self.run_with(command, repo, args, &[]).await
+    }
+
+    /// Runs a command that must succeed, with variables of its own. It is tried again if somebody else's git is in the
+    /// way.
+    pub(super) async fn run_with(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+        env: &[(&str, &str)],
+    ) -> Result<Captured, WorkspaceError> {
+        let mut tries = 0;
+        loop {
+            let captured = self.capture(repo, args, env).await?;
+            if captured.status == ExitStatus::Code(0) {
+                return Ok(captured);
+            }
+            tries += 1;
+            if tries >= LOCK_TRIES || !met_a_lock(&captured.stderr) {
+                let stderr = captured.stderr.trim().to_owned();
+                return Err(WorkspaceError::Git { command, repo: repo.to_owned(), stderr });
+            }
+            tokio::time::sleep(LOCK_WAIT * tries).await;
+        }
+    }
+
+    /// The turn of the repository that a folder belongs to, the same for all its worktrees.
+    async fn turn(&self, repo: &Path) -> Result<Arc<tokio::sync::Mutex<()>>, WorkspaceError> {
+        let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        let common = PathBuf::from(self.line("rev-parse", repo, &ask).await?);
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(turns.entry(common).or_default()))
+    }
+
+    async fn capture(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Captured, WorkspaceError> {
         let executable = process::find(Path::new("git"), self.host.get("PATH"))?;
+        let mut set = vec![
+            ("LC_ALL".to_owned(), "C".to_owned()),
+            ("GIT_TERMINAL_PROMPT".to_owned(), "0".to_owned()),
+            ("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string()),
+        ];
+        for (at, (key, value)) in SETTINGS.iter().enumerate() {
+            set.push((format!("GIT_CONFIG_KEY_{at}"), (*key).to_owned()));
+            set.push((format!("GIT_CONFIG_VALUE_{at}"), (*value).to_owned()));
+        }
+        set.extend(IDENTITY.iter().chain(env).map(|&(name, value)| (name.to_owned(), value.to_owned())));
+        let set: Vec<_> = set.into_iter().map(|(name, value)| (name, Some(value))).collect();
         let mut variables = Variables::base(&self.host);
-        let fixed = [("LC_ALL", "C"), ("GIT_TERMINAL_PROMPT", "0")];
-        variables.plan(&fixed.map(|(name, value)| (name.to_owned(), Some(value.to_owned()))));
+        variables.plan(&set);
         let mut all = vec!["-C".to_owned(), repo.display().to_string()];
         all.extend(args.iter().map(|&arg| arg.to_owned()));
         let workdir = PathBuf::from("/");
-        let captured = process::capture(Command { executable, args: all, workdir, variables, grace: GRACE }).await?;
-        if captured.status == ExitStatus::Code(0) {
-            return Ok(captured);
-        }
-        Err(WorkspaceError::Git { command, repo: repo.to_owned(), stderr: captured.stderr.trim().to_owned() })
+        Ok(process::capture(Command { executable, args: all, workdir, variables, grace: GRACE }).await?)
     }
+}
+
+/// Whether git failed because another git holds a lock.
+fn met_a_lock(stderr: &str) -> bool {
+    stderr.contains(".lock': File exists") || stderr.contains("could not lock") || stderr.contains("cannot lock")
 }

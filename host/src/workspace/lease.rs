@@ -1,11 +1,11 @@
 //! The loan of a working directory to a run: the repository itself, or a worktree that is made for the run and removed
-//! after it, unless it holds something that would be lost.
+//! after it, once all that the run left in it has been saved.
 
 use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
 use super::git::Git;
-use super::private_dir;
+use super::{private_dir, saved};
 use crate::domain::{Model, RunId};
 
 /// Where a run is going to work. Nothing is touched yet.
@@ -62,8 +62,8 @@ impl Lease {
         self.site.workdir()
     }
 
-    /// Gives the directory back. A worktree is removed; commits made in it are kept under `refs/agentbay/<run>`, and
-    /// if it holds anything that is not committed it stays where it is.
+    /// Gives the directory back. All that the run left in a worktree and that is not ignored is saved under
+    /// `refs/agentbay/<run>`, and then the worktree is removed. If it cannot be saved, the worktree stays.
     pub async fn give_back(self, git: &Git) {
         let Some(base) = &self.base else { return };
         let worktree = self.workdir();
@@ -86,11 +86,11 @@ impl Lease {
     }
 
     async fn remove(&self, git: &Git, base: &str, worktree: &Path) -> Result<(), WorkspaceError> {
-        let head = git.head(worktree).await?;
-        if head != base {
-            let name = format!("refs/agentbay/{}", self.site.run);
-            git.keep(&self.site.repo, &name, &head).await?;
-            tracing::info!(commit = %head, name, "commits of the run are kept");
+        let run = self.site.run.to_string();
+        if let Some(commit) = saved::commit(git, worktree, base, &run).await? {
+            let name = format!("refs/agentbay/{run}");
+            git.keep(&self.site.repo, &name, &commit).await?;
+            tracing::info!(%commit, name, "the work of the run is saved");
         }
         git.remove_worktree(&self.site.repo, worktree).await
     }

@@ -7,6 +7,7 @@ mod lease;
 mod private_dir;
 mod repository;
 mod run_dir;
+mod saved;
 mod state;
 
 pub use error::WorkspaceError;

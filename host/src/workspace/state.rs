@@ -1,5 +1,7 @@
-//! Whether a repository is as it was: its HEAD and everything that differs from it.
+//! Whether a repository is as it was: its HEAD, what differs from it, and when that was written.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -15,9 +17,49 @@ impl TreeState {
     /// How it is now.
     ///
     /// # Errors
-    /// It is no repository, or git fails.
+    /// It is no repository, git fails, or so much differs that not all of it was looked at.
     pub async fn of(git: &Git, repo: &Path) -> Result<Self, WorkspaceError> {
+        let top = git.line("rev-parse", repo, &["rev-parse", "--show-toplevel"]).await?;
         let status = git.status(repo).await?;
-        Ok(Self(Sha256::digest(status.as_bytes()).into()))
+        let mut digest = Sha256::new();
+        digest.update(&status);
+        // A file that differed before may differ in another way now.
+        for path in status.split('\0').filter_map(path) {
+            if let Ok(found) = fs::symlink_metadata(Path::new(&top).join(path)) {
+                digest.update(format!("{path}\0{} {} {}\0", found.len(), found.mtime(), found.mtime_nsec()));
+            }
+        }
+        Ok(Self(digest.finalize().into()))
+    }
+}
+
+/// The path of an entry of `git status --porcelain=v2 -z`: the last of a number of fields.
+fn path(entry: &str) -> Option<&str> {
+    let fields = match entry.as_bytes().first()? {
+        b'?' => 2,
+        b'1' => 9,
+        b'2' => 10,
+        b'u' => 11,
+        _ => return None,
+    };
+    entry.splitn(fields, ' ').nth(fields - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_entry_of_a_status_has_its_path() {
+        let entries = [
+            "# branch.oid 0123",
+            "1 .M N... 100644 100644 100644 0123 0123 a file",
+            "2 R. N... 100644 100644 100644 0123 0123 R100 to",
+            "u UU N... 100644 100644 100644 100644 0123 0123 0123 both",
+            "? new file",
+            "",
+        ];
+        let paths: Vec<_> = entries.into_iter().map(path).collect();
+        assert_eq!(paths, [None, Some("a file"), Some("to"), Some("both"), Some("new file"), None]);
     }
 }
