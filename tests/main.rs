@@ -11,6 +11,7 @@ mod config;
 mod doctor;
 mod errors;
 mod goldens;
+mod killed;
 mod limits;
 mod openai_client;
 mod plugins;

@@ -20,7 +20,8 @@ fn gated(limits: &str) -> Machine {
     for name in ["a", "b"] {
         machine.repo(&format!("repo-{name}"));
         let (started, open) = (machine.name("started"), machine.name("open"));
-        let wait = format!("printf {name} >> {started}; printf go; until [ -e {open} ]; do sleep 0.01; done; printf ne");
+        let wait =
+            format!("printf {name} >> {started}; printf go; until [ -e {open} ]; do sleep 0.01; done; printf ne");
         machine.script(name, &wait);
     }
     machine

@@ -131,7 +131,10 @@ fn a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end() {
 fn gated() -> Machine {
     let machine = machine("exit 1", "exit 1", "linger = \"30s\"\n");
     let open = machine.name("open");
-    machine.script("b", &format!("printf x >> {}; until [ -e {open} ]; do sleep 0.01; done; printf done", machine.name("b")));
+    machine.script(
+        "b",
+        &format!("printf x >> {}; until [ -e {open} ]; do sleep 0.01; done; printf done", machine.name("b")),
+    );
     machine
 }
 

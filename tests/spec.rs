@@ -166,7 +166,7 @@ fn the_prompt_is_the_agent_file_and_the_task_or_just_the_task() {
 #[test]
 fn a_run_gets_a_dumb_terminal_and_few_of_the_variables() {
     let machine = Machine::configured(
-        "[models.m]\ndriver = \"codex\"\nrepo = \".\"\nenv = { CI = false, MINE = \"1\", AGENTBAY_LOG = true }\n",
+        "[models.m]\ndriver = \"codex\"\nrepo = \".\"\nenv = { CI = false, MINE = \"1\", AGENTBAY_LOG = true, AGENTBAY_RUN = false }\n",
     );
     machine.recording("codex", &["say", &codex_says("c")]);
     assert_eq!(machine.serve().ask("m", "hi"), "c");
@@ -175,6 +175,9 @@ fn a_run_gets_a_dumb_terminal_and_few_of_the_variables() {
     for name in ["PWD", "OLDPWD", "SHLVL", "_", "XDG_CACHE_HOME"] {
         env.as_object_mut().unwrap().remove(name);
     }
+    // By which what the run starts is known.
+    let mark = env.as_object_mut().unwrap().remove("AGENTBAY_RUN").unwrap();
+    assert_eq!(mark.as_str().unwrap().split('/').count(), 3, "{mark}");
     let path = format!("{}:{}", machine.name("bin"), machine.name("tools"));
     let home = machine.name("home");
     assert_eq!(env, json!({"HOME": home, "MINE": "1", "NO_COLOR": "1", "PATH": path, "TERM": "dumb"}));

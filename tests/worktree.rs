@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
-use crate::support::{Machine, Proxy, Repo, chat, quoted, read_once_there, wait_for};
+use crate::support::{Machine, Proxy, Repo, Request, chat, error, quoted, read_once_there, wait_for};
 
 /// A machine with a repository, a model that works in worktrees of it, and a CLI that is this script.
 fn machine(cli: &str) -> (Machine, Repo) {
@@ -57,8 +57,9 @@ fn a_worktree_is_added_then_the_cli_runs_in_it_then_it_is_removed() {
     let worktree = machine.name(&format!("worktrees/{id}"));
     wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
     let name = repo.name();
+    let head = repo.git(&["rev-parse", "HEAD"]);
     let expected = [
-        format!("git -C {name} worktree add --detach {worktree} HEAD"),
+        format!("git -C {name} worktree add --detach {worktree} {head}"),
         format!("cli {worktree}"),
         format!("git -C {name} worktree remove --force {worktree}"),
     ];
@@ -155,7 +156,8 @@ fn a_commit_of_a_run_is_kept_under_a_ref() {
     assert_eq!(answer, "done");
     wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
     let refs = repo.git(&["for-each-ref", "--format=%(refname) %(subject)"]);
-    assert_eq!(refs, format!("refs/agentbay/{id} by the agent\nrefs/heads/main AGENTS.md"));
+    let base = format!("refs/agentbay-base/{id} AGENTS.md");
+    assert_eq!(refs, format!("{base}\nrefs/agentbay/{id} by the agent\nrefs/heads/main AGENTS.md"));
     assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new.txt")]), "precious");
 }
 
@@ -202,4 +204,81 @@ fn a_folder_that_is_no_repository_gives_what_git_says() {
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     let begin = format!("`git rev-parse` failed in {}: fatal: not a git repository", machine.name("empty"));
     assert!(answer.status == 500 && message.starts_with(&begin), "{message}");
+}
+
+#[test]
+fn what_a_run_changed_can_be_had_as_a_patch() {
+    let (machine, repo) = machine("printf 'caf\\351\\n' > new.txt; echo CHANGED > AGENTS.md; echo done");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    let name = answer.header("x-agentbay-ref").expect("a ref").to_owned();
+    let id = name.strip_prefix("refs/agentbay/").unwrap();
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    let patch = Request::get(&format!("/v1/runs/{id}/diff")).raw(proxy.address());
+    let file = machine.path("patch");
+    fs::write(&file, patch).unwrap();
+    repo.git(&["apply", "--index", file.to_str().unwrap()]);
+    assert_eq!(repo.git(&["write-tree"]), repo.git(&["rev-parse", &format!("{name}^{{tree}}")]));
+}
+
+#[test]
+fn a_run_that_left_nothing_has_no_patch() {
+    let (machine, _repo) = machine("echo done");
+    let proxy = machine.serve();
+    let (id, _answer) = run(&proxy);
+    let answer = proxy.get(&format!("/v1/runs/{id}/diff"));
+    let message = format!(
+        "nothing is kept of the run `{id}`: it left nothing in a worktree of its own, is not over, or never was"
+    );
+    let expected = error(&message, "invalid_request_error", None, "not_found", None);
+    assert_eq!((answer.status, answer.json()), (404, expected));
+}
+
+#[test]
+fn a_worktree_that_is_in_use_is_listed_and_not_pruned() {
+    let (machine, repo) = machine("echo > ../../started; until [ -e ../../open ]; do sleep 0.01; done; echo done");
+    let proxy = machine.serve();
+    thread::scope(|scope| {
+        let run = scope.spawn(|| run(&proxy).0);
+        wait_for("the run to start", || machine.path("started").exists());
+        let id = worktrees(&repo)[0].rsplit('/').next().unwrap().to_owned();
+        let line = format!("{id}\tm\tin use\t{}\t{}\n", repo.name(), machine.name(&format!("worktrees/{id}")));
+        assert_eq!(machine.run(&["worktree", "list"]).stdout, line);
+        let pruned = machine.run(&["worktree", "prune"]);
+        assert_eq!((pruned.code, pruned.stdout.as_str()), (Some(0), ""));
+        fs::write(machine.path("open"), "").unwrap();
+        assert_eq!(run.join().unwrap(), id);
+    });
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+}
+
+#[test]
+fn case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone() {
+    let (machine, repo) = machine("mkdir nested; git init --quiet nested; echo done");
+    std::os::unix::fs::symlink("/bin/mkdir", machine.path("tools/mkdir")).unwrap();
+    let proxy = machine.serve();
+    let (first, _answer) = run(&proxy);
+    proxy.logged(&["worktree kept"]);
+    // A folder that nobody registered, with something in it; one that is locked; and one whose folder is gone.
+    let foreign = machine.path("worktrees/foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("file"), "precious").unwrap();
+    let locked = machine.name("worktrees/locked");
+    repo.git(&["worktree", "add", "--quiet", "--lock", "--detach", &locked]);
+    let gone = machine.name("worktrees/gone");
+    repo.git(&["worktree", "add", "--quiet", "--detach", &gone]);
+    fs::remove_dir_all(&gone).unwrap();
+    proxy.stop();
+
+    let path = machine.name(&format!("worktrees/{first}"));
+    let kept = machine.run(&["worktree", "prune"]);
+    let line = format!("{path}\tkept, since its work cannot be saved\n");
+    assert_eq!((kept.code, kept.stdout), (Some(1), line));
+    fs::remove_dir_all(machine.path(&format!("worktrees/{first}/nested"))).unwrap();
+    let pruned = machine.run(&["worktree", "prune"]);
+    assert_eq!((pruned.code, pruned.stdout), (Some(0), format!("{path}\tremoved\n")));
+
+    assert_eq!(fs::read_to_string(foreign.join("file")).unwrap(), "precious");
+    assert_eq!(worktrees(&repo), [gone, locked]);
+    assert_eq!(run(&machine.serve()).1, "done");
 }

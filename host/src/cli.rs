@@ -9,7 +9,9 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::app::{self, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
-use crate::telemetry;
+use crate::process::{self, Host};
+use crate::workspace::Listed;
+use crate::{echo_agent, telemetry};
 
 /// Makes CLI coding agents answer as models behind standard APIs.
 #[derive(Debug, Parser)]
@@ -47,15 +49,62 @@ enum Task {
         #[command(subcommand)]
         task: PluginTask,
     },
+    /// See and clear the worktrees that runs have left.
+    Worktree {
+        #[command(subcommand)]
+        task: WorktreeTask,
+    },
     /// Say what is read from standard input: the stand-in CLI of the driver `echo`.
     #[command(hide = true)]
     EchoAgent,
+    /// Wait until the program that started this is gone, and end what it had started for runs.
+    #[command(hide = true)]
+    Guard {
+        /// The program that started this.
+        host: Host,
+    },
+}
+
+/// A process that the program starts of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Small {
+    /// The stand-in CLI of the driver `echo`.
+    EchoAgent,
+    /// The guard of a host.
+    Guard(Host),
+}
+
+impl Small {
+    /// Does what it is for, on standard input and output.
+    ///
+    /// # Errors
+    /// Either cannot be used.
+    pub fn carry_out(self) -> io::Result<()> {
+        match self {
+            Self::EchoAgent => echo_agent::run(io::stdin(), io::stdout()),
+            Self::Guard(host) => process::run_guard(host, io::stdin()),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
 enum PluginTask {
     /// List the plugins in use, and the files of the plugin folder that are not.
     List {
+        #[command(flatten)]
+        settings: Settings,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum WorktreeTask {
+    /// List those that were made for a run and are still there.
+    List {
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Save what is in those whose run is over, under refs/agentbay/RUN of the repository, and remove them.
+    Prune {
         #[command(flatten)]
         settings: Settings,
     },
@@ -80,9 +129,17 @@ impl Command {
         Self::parse()
     }
 
-    /// Whether it is the stand-in CLI, which needs nothing of the rest.
-    pub fn is_echo_agent(&self) -> bool {
-        matches!(self.task, Task::EchoAgent)
+    /// What the process is to do apart from all the rest, if it is one of the small ones that need nothing of it.
+    pub fn small(&self) -> Option<Small> {
+        match &self.task {
+            Task::EchoAgent => Some(Small::EchoAgent),
+            Task::Guard { host } => Some(Small::Guard(*host)),
+            Task::Serve { .. }
+            | Task::Check { .. }
+            | Task::Doctor { .. }
+            | Task::Plugin { .. }
+            | Task::Worktree { .. } => None,
+        }
     }
 
     /// Does what the command line says.
@@ -109,7 +166,16 @@ impl Command {
                 list_plugins(&loaded)?;
                 Ok(ExitCode::SUCCESS)
             }
-            Task::EchoAgent => Ok(ExitCode::SUCCESS),
+            Task::Worktree { task: WorktreeTask::List { settings } } => {
+                let loaded = app::load(&settings.source(cwd, environment)).await?;
+                list_worktrees(&loaded)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Task::Worktree { task: WorktreeTask::Prune { settings } } => {
+                let loaded = app::load(&settings.source(cwd, environment)).await?;
+                prune_worktrees(&loaded).await
+            }
+            Task::EchoAgent | Task::Guard { .. } => Ok(ExitCode::SUCCESS),
         }
     }
 }
@@ -171,6 +237,26 @@ fn list_plugins(loaded: &Loaded) -> io::Result<()> {
         writeln!(stdout, "refused\t{}\t{}", refusal.path.display(), refusal.reason)?;
     }
     Ok(())
+}
+
+fn list_worktrees(loaded: &Loaded) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    for Listed { run, model, repo, path, is_lent } in app::worktrees::list(loaded) {
+        let state = if is_lent { "in use" } else { "left over" };
+        writeln!(stdout, "{run}\t{model}\t{state}\t{}\t{}", repo.display(), path.display())?;
+    }
+    Ok(())
+}
+
+async fn prune_worktrees(loaded: &Loaded) -> anyhow::Result<ExitCode> {
+    let mut stdout = io::stdout();
+    let pruned = app::worktrees::prune(loaded).await;
+    for (path, gone) in &pruned {
+        let what = if *gone { "removed" } else { "kept, since its work cannot be saved" };
+        writeln!(stdout, "{}\t{what}", path.display())?;
+    }
+    let all_gone = pruned.iter().all(|(_, gone)| *gone);
+    Ok(if all_gone { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Says on standard error what is wrong.

@@ -17,8 +17,8 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<ExitCode> {
     let command = cli::Command::of_process();
-    if command.is_echo_agent() {
-        agentbay::echo_agent::run(std::io::stdin(), std::io::stdout())?;
+    if let Some(small) = command.small() {
+        small.carry_out()?;
         return Ok(ExitCode::SUCCESS);
     }
     let cwd = std::env::current_dir().context("cannot tell the current folder")?;

@@ -92,6 +92,15 @@ impl Request {
         (answer, Body { stream, left, chunked, ended: false })
     }
 
+    /// Sends it, and gives the body of the answer, whatever is in it.
+    pub(crate) fn raw(&self, to: SocketAddr) -> Vec<u8> {
+        let (head, mut body) = self.send(to);
+        assert_eq!(head.status, 200, "{head:?}");
+        let mut bytes = Vec::new();
+        body.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+
     fn bytes(&self, to: SocketAddr) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\nconnection: close\r\n", self.method, self.path);
         if !self.headers.iter().any(|(name, _)| name == "host") {

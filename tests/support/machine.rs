@@ -104,6 +104,11 @@ impl Machine {
         Repo::new(self.path(name))
     }
 
+    /// A repository that was made before.
+    pub(crate) fn repo_at(&self, name: &str) -> Repo {
+        Repo::at(self.path(name))
+    }
+
     /// Runs the program to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Run {
         let output = self.command(args).output().unwrap();

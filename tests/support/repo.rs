@@ -19,6 +19,11 @@ impl Repo {
         repo
     }
 
+    /// One that is there already.
+    pub(crate) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     /// Where it is, as text for a configuration.
     pub(crate) fn name(&self) -> &str {
         self.path.to_str().unwrap()

@@ -7,6 +7,7 @@ mod load;
 mod reload;
 mod serve;
 mod signals;
+pub mod worktrees;
 
 pub use check::check;
 pub use diagnose::{Diagnosis, diagnose};

@@ -12,12 +12,14 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use super::error::AppError;
-use super::load::load_with;
+use super::load::{Loaded, load_with};
 use super::reload::Reload;
 use super::signals::{Hangup, Stop};
+use super::worktrees;
 use crate::config::{Overrides, Source};
 use crate::http::{self, State};
 use crate::plugin::Snapshots;
+use crate::process::{self, Guard};
 use crate::run::Runner;
 use crate::task::Tasks;
 use crate::watch::Watch;
@@ -33,6 +35,7 @@ pub async fn serve(
 ) -> Result<(), AppError> {
     let loaded = load_with(&source, &overrides).await?;
     let config = loaded.config.clone();
+    clear_up(&loaded).await;
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
     let host = loaded.host.clone();
@@ -57,6 +60,7 @@ pub async fn serve(
         }
     });
 
+    guard(&tasks);
     let router = http::router(State { snapshots, runner: runner.clone(), host, versions: Arc::default(), listen });
     // Deltas are small, and each is to go out at once.
     let listener = listener.tap_io(|connection| {
@@ -81,6 +85,33 @@ pub async fn serve(
     tokio::select! {
         ended = stop(&tasks, server, config.limits.run.grace) => ended,
         () = signals.told() => Err(AppError::StoppedAtOnce),
+    }
+}
+
+/// Ends what is left of the runs of a host that was killed, and then saves their work.
+async fn clear_up(loaded: &Loaded) {
+    let grace = loaded.config.limits.run.grace;
+    match tokio::task::spawn_blocking(move || process::end_orphans(grace)).await {
+        Ok(0) => {}
+        Ok(count) => tracing::warn!(count, "processes of runs whose host is gone were ended"),
+        Err(error) => tracing::warn!(%error, "cannot look for what is left of earlier runs"),
+    }
+    for (worktree, gone) in worktrees::prune(loaded).await {
+        tracing::warn!(worktree = %worktree.display(), gone, "a worktree was left by a run whose host is gone");
+    }
+}
+
+/// Without a guard everything works, but for a host that is killed.
+fn guard(tasks: &Tasks) {
+    let stopping = tasks.stopping();
+    match Guard::start() {
+        Ok(guard) => tasks.spawn(async move {
+            tokio::select! {
+                () = guard.keep() => {}
+                () = stopping.cancelled() => {}
+            }
+        }),
+        Err(error) => tracing::warn!(%error, "no guard: if the host is killed, its runs end at its next start"),
     }
 }
 

@@ -52,6 +52,9 @@ impl Versions {
     }
 }
 
+/// A version is in the first few lines of what a program says.
+const KEPT: usize = 64 * 1024;
+
 async fn ask(executable: &Executable, args: &[String], model: &Model, host: &HostVariables) -> Option<String> {
     let mut variables = Variables::base(host);
     variables.configure(&model.env, host);
@@ -60,11 +63,11 @@ async fn ask(executable: &Executable, args: &[String], model: &Model, host: &Hos
         args: args.to_vec(),
         workdir: "/".into(),
         variables,
+        run: None,
         grace: Duration::from_secs(1),
     };
-    let captured = timeout(PATIENCE, capture(command)).await.ok()?.ok()?;
-    let said = if captured.status == ExitStatus::Code(0) { captured.stdout } else { String::new() };
-    find(&said).map(str::to_owned)
+    let captured = timeout(PATIENCE, capture(command, KEPT)).await.ok()?.ok()?;
+    if captured.status == ExitStatus::Code(0) { find(&captured.text()).map(str::to_owned) } else { None }
 }
 
 /// The first thing in a text that looks like a version: numbers with dots between them.

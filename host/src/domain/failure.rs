@@ -40,10 +40,7 @@ impl Category {
 
     /// Whether another model may do what this one could not.
     pub fn may_fall_back(self) -> bool {
-        matches!(
-            self,
-            Self::Quota | Self::Network | Self::Server | Self::Timeout | Self::NotFound | Self::Unknown
-        )
+        matches!(self, Self::Quota | Self::Network | Self::Server | Self::Timeout | Self::NotFound | Self::Unknown)
     }
 
     /// The name that clients see as `code`.

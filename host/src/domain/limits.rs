@@ -88,13 +88,7 @@ pub struct RunLimits {
 
 impl Default for RunLimits {
     fn default() -> Self {
-        Self {
-            line: 16 * MIB,
-            output: 256 * MIB,
-            unread: 10 * MIB,
-            stderr: MIB / 16,
-            grace: Duration::from_secs(5),
-        }
+        Self { line: 16 * MIB, output: 256 * MIB, unread: 10 * MIB, stderr: MIB / 16, grace: Duration::from_secs(5) }
     }
 }
 

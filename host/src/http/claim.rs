@@ -47,9 +47,10 @@ mod tests {
         assert_eq!(claim(&[], "a"), None);
         assert_eq!(claim(&[(RETRY_COUNT, "x")], "a"), None);
         let joins = |headers: &[(&'static str, &'static str)]| claim(headers, "a").unwrap().joins;
-        assert_eq!([joins(&[(RETRY_COUNT, "0")]), joins(&[(RETRY_COUNT, "1")]), joins(&[(KEY, "k")])], [
-            false, true, true
-        ]);
+        assert_eq!(
+            [joins(&[(RETRY_COUNT, "0")]), joins(&[(RETRY_COUNT, "1")]), joins(&[(KEY, "k")])],
+            [false, true, true]
+        );
     }
 
     #[test]

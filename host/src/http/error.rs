@@ -99,6 +99,14 @@ impl ApiError {
         Self::refused(StatusCode::NOT_FOUND, Category::NotFound.name(), None, message)
     }
 
+    /// Nothing is kept of a run.
+    pub(super) fn no_work(id: &str) -> Self {
+        let message = format!(
+            "nothing is kept of the run `{id}`: it left nothing in a worktree of its own, is not over, or never was"
+        );
+        Self::refused(StatusCode::NOT_FOUND, Category::NotFound.name(), None, message)
+    }
+
     /// There is nothing at the path.
     pub(super) fn no_route(path: &str) -> Self {
         let message = format!("there is nothing at {path}: see /v1/models and /v1/chat/completions");
@@ -143,9 +151,7 @@ impl From<StartError> for ApiError {
         let message = error.to_string();
         match error {
             StartError::UnknownModel(unknown) => unknown.into(),
-            StartError::OtherRequest => {
-                Self::refused(StatusCode::CONFLICT, "idempotency_key_in_use", None, message)
-            }
+            StartError::OtherRequest => Self::refused(StatusCode::CONFLICT, "idempotency_key_in_use", None, message),
             StartError::Stopping => {
                 let mut stopping = Self::refused(StatusCode::SERVICE_UNAVAILABLE, "stopping", None, message);
                 stopping.error.kind = "server_error";

@@ -2,7 +2,9 @@
 //!
 //! - `x-agent-session`: the CLI's own id of the session, by which it is resumed;
 //! - `x-agentbay-model`: the model that answered, which is another than the one asked for if that one failed;
-//! - `x-agentbay-attempts`: the tries that failed before, such as `codex;rate_limit, codex;server`.
+//! - `x-agentbay-attempts`: the tries that failed before, such as `codex;rate_limit, codex;server`;
+//! - `x-agentbay-ref`: the ref under which what the run leaves in its worktree is kept. There is one as soon as the run
+//!   is over and cleared away, if it left anything.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -12,6 +14,7 @@ use crate::run::{FailedTry, Step};
 
 const SESSION: HeaderName = HeaderName::from_static("x-agent-session");
 const MODEL: HeaderName = HeaderName::from_static("x-agentbay-model");
+const REFERENCE: HeaderName = HeaderName::from_static("x-agentbay-ref");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-agentbay-attempts");
 
 /// What is known of a run that its headers tell.
@@ -19,6 +22,7 @@ const ATTEMPTS: HeaderName = HeaderName::from_static("x-agentbay-attempts");
 pub(super) struct Head {
     session: Option<String>,
     model: Option<String>,
+    reference: Option<String>,
     failed: Vec<FailedTry>,
 }
 
@@ -34,7 +38,10 @@ impl Head {
     /// Takes what there is in a step.
     pub(super) fn hear(&mut self, step: &Step) {
         match step {
-            Step::Trying { model } => self.model = Some(model.clone()),
+            Step::Trying { model, reference } => {
+                self.model = Some(model.clone());
+                self.reference.clone_from(reference);
+            }
             Step::Failed(failed) => {
                 self.failed.push(failed.clone());
                 self.session = None;
@@ -50,7 +57,9 @@ impl Head {
         let failed: Vec<String> =
             self.failed.iter().map(|failed| format!("{};{}", failed.model, failed.category.name())).collect();
         let attempts = Some(failed.join(", ")).filter(|attempts| !attempts.is_empty());
-        for (name, value) in [(SESSION, session), (MODEL, self.model.clone()), (ATTEMPTS, attempts)] {
+        for (name, value) in
+            [(SESSION, session), (MODEL, self.model.clone()), (REFERENCE, self.reference.clone()), (ATTEMPTS, attempts)]
+        {
             if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
                 headers.insert(name, value);
             }

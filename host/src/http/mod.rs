@@ -54,6 +54,7 @@ pub fn router(state: State) -> Router {
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/runs", get(runs::list))
         .route("/v1/runs/{id}", get(runs::one).delete(runs::cancel))
+        .route("/v1/runs/{id}/diff", get(runs::diff))
         .route("/v1/chat/completions", post(chat::completions))
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)

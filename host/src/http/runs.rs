@@ -1,13 +1,14 @@
-//! `/v1/runs`: the runs that go on, and how one is ended.
+//! `/v1/runs`: the runs that go on, how one is ended, and what one has changed.
 
 use axum::Json;
 use axum::extract::{Path, State as FromState};
-use axum::http::StatusCode;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::State;
 use super::error::ApiError;
-use crate::domain::RunId;
+use crate::domain::{Category, Failure, RunId};
 use crate::run::{FailedTry, LiveRun};
 
 /// A list in the form of the OpenAI API.
@@ -46,10 +47,7 @@ pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
 }
 
 /// One of them.
-pub(super) async fn one(
-    FromState(state): FromState<State>,
-    Path(id): Path<String>,
-) -> Result<Json<WireRun>, ApiError> {
+pub(super) async fn one(FromState(state): FromState<State>, Path(id): Path<String>) -> Result<Json<WireRun>, ApiError> {
     known(&id, state.runner.one(named(&id)?)).map(Json)
 }
 
@@ -60,6 +58,22 @@ pub(super) async fn cancel(
 ) -> Result<(StatusCode, Json<WireRun>), ApiError> {
     let run = known(&id, state.runner.cancel(named(&id)?))?;
     Ok((StatusCode::ACCEPTED, Json(run)))
+}
+
+/// What one changed that is over, as a patch.
+pub(super) async fn diff(FromState(state): FromState<State>, Path(id): Path<String>) -> Result<Response, ApiError> {
+    let run = named(&id)?;
+    match state.runner.patch(run).await {
+        Ok(Some(patch)) => Ok(([(header::CONTENT_TYPE, "text/x-diff")], patch).into_response()),
+        Ok(None) => Err(ApiError::no_work(&id)),
+        Err(_longer) => {
+            let message = format!(
+                "the patch is longer than `limits.unread`: run `git diff refs/agentbay-base/{run} refs/agentbay/{run}` \
+                 in the repository"
+            );
+            Err(Failure::new(Category::Configuration, message, "").into())
+        }
+    }
 }
 
 fn named(id: &str) -> Result<RunId, ApiError> {

@@ -1,5 +1,7 @@
 //! A short command run to its end, with what it said.
 
+use std::borrow::Cow;
+
 use super::child::{Child, Command, Sign};
 use super::error::SpawnError;
 use crate::domain::{ExitStatus, StreamName};
@@ -9,36 +11,40 @@ use crate::domain::{ExitStatus, StreamName};
 pub struct Captured {
     /// How it ended.
     pub status: ExitStatus,
-    /// What it said on standard output, undecodable bytes replaced.
-    pub stdout: String,
+    /// What it said on standard output.
+    pub stdout: Vec<u8>,
     /// What it said on standard error, undecodable bytes replaced.
     pub stderr: String,
 }
 
-/// How much is kept of what a command says on each stream.
-const KEPT: usize = 1024 * 1024;
+impl Captured {
+    /// What it said on standard output, undecodable bytes replaced.
+    pub fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.stdout)
+    }
+}
 
-/// Runs a command to its end with nothing on its standard input.
+/// Runs a command to its end with nothing on its standard input, and keeps `most` bytes of what it says on each stream.
 ///
 /// # Errors
 /// It cannot be started.
-pub async fn capture(command: Command) -> Result<Captured, SpawnError> {
+pub async fn capture(command: Command, most: usize) -> Result<Captured, SpawnError> {
     let mut child = Child::spawn(command)?;
     child.close_input();
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     loop {
         match child.next().await {
-            Sign::Output(StreamName::Stdout, bytes) => keep(&mut stdout, &bytes),
-            Sign::Output(StreamName::Stderr, bytes) => keep(&mut stderr, &bytes),
+            Sign::Output(StreamName::Stdout, bytes) => keep(&mut stdout, &bytes, most),
+            Sign::Output(StreamName::Stderr, bytes) => keep(&mut stderr, &bytes, most),
             Sign::Exited(status) => {
-                let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-                return Ok(Captured { status, stdout: text(stdout), stderr: text(stderr) });
+                let stderr = String::from_utf8_lossy(&stderr).into_owned();
+                return Ok(Captured { status, stdout, stderr });
             }
         }
     }
 }
 
-fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
-    let room = KEPT.saturating_sub(kept.len());
+fn keep(kept: &mut Vec<u8>, bytes: &[u8], most: usize) {
+    let room = most.saturating_sub(kept.len());
     kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
 }

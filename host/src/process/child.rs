@@ -18,8 +18,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::environment::Variables;
 use super::error::SpawnError;
+use super::mark::{self, Mark};
+use super::orphans;
 use super::program::Executable;
-use crate::domain::{ExitStatus, StreamName};
+use super::size;
+use crate::domain::{ExitStatus, RunId, StreamName};
 
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -35,6 +38,8 @@ pub struct Command {
     pub workdir: PathBuf,
     /// Its whole environment.
     pub variables: Variables,
+    /// The run that it is started for, if it is for one: all it starts bears the run's mark, and ends with it.
+    pub run: Option<RunId>,
     /// How long its streams may stay open after its end, and how long it may take to end when asked to.
     pub grace: Duration,
 }
@@ -61,6 +66,7 @@ pub struct Child {
     exited: Option<Exit>,
     /// The group has been killed: its number may be another's by now.
     killed: bool,
+    run: Option<RunId>,
     grace: Duration,
 }
 
@@ -80,6 +86,7 @@ impl Child {
         if !command.workdir.is_dir() {
             return Err(SpawnError::Workdir(command.workdir));
         }
+        size::check(&command)?;
         let program = command.executable.path().to_owned();
         let mut wrap = CommandWrap::with_new(&program, |process| {
             process
@@ -87,6 +94,7 @@ impl Child {
                 .current_dir(&command.workdir)
                 .env_clear()
                 .envs(command.variables.iter())
+                .envs(command.run.map(|run| (mark::VARIABLE, Mark::of(run).to_string())))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());
@@ -94,9 +102,9 @@ impl Child {
         wrap.wrap(ProcessSession).wrap(KillOnDrop);
         let mut group = wrap.spawn().map_err(|error| SpawnError::Refused { program, error })?;
         let (stdin, stdout, stderr) = (group.stdin().take(), group.stdout().take(), group.stderr().take());
-        let grace = command.grace;
+        let (run, grace) = (command.run, command.grace);
         let to_write = VecDeque::new();
-        Ok(Self { group, stdin, stdout, stderr, to_write, closing: false, exited: None, killed: false, grace })
+        Ok(Self { group, stdin, stdout, stderr, to_write, closing: false, exited: None, killed: false, run, grace })
     }
 
     /// Puts text into the queue for standard input. It is written while signs are waited for.
@@ -178,6 +186,18 @@ impl Child {
         self.killed = true;
         if let Err(error) = self.group.wait().await {
             tracing::warn!(%error, "cannot wait for a process that was killed");
+        }
+        self.kill_strays().await;
+    }
+
+    /// Kills those that have left the group, as a daemon does.
+    async fn kill_strays(&self) {
+        let Some(run) = self.run else { return };
+        // All processes of the machine are looked at, which takes milliseconds.
+        match tokio::task::spawn_blocking(move || orphans::kill_rest_of(run)).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "processes that the CLI had detached were killed"),
+            Err(error) => tracing::warn!(%error, "cannot look for what the CLI left running"),
         }
     }
 

@@ -15,6 +15,24 @@ pub enum SpawnError {
     /// The directory to run in does not exist.
     #[error("the directory {0} does not exist")]
     Workdir(PathBuf),
+    /// One argument or variable is longer than a program can be given.
+    #[error("{what} is {length} bytes long, and no program can be started with more than {most}")]
+    TooLong {
+        /// What it is.
+        what: String,
+        /// Its length.
+        length: usize,
+        /// The most.
+        most: usize,
+    },
+    /// All arguments and variables together are longer than a program can be given.
+    #[error("the command line and the environment are {length} bytes long, more than {most}")]
+    TooMuch {
+        /// Their length.
+        length: usize,
+        /// The most.
+        most: usize,
+    },
     /// The operating system refused.
     #[error("cannot start {program}: {error}")]
     Refused {

@@ -1,16 +1,25 @@
 //! The only place that starts, feeds, ends and reaps processes. It knows nothing of plugins or HTTP.
 //!
 //! `program` finds the file, `environment` makes the variables, `child` is the process while it runs, and `capture` runs
-//! a short one to its end.
+//! a short one to its end. Every process of a run bears a `mark`, by which `orphans` finds in the `table` of processes
+//! what is left of a run; the `guard` does so when the host is gone.
 
 mod capture;
 mod child;
 mod environment;
 mod error;
+mod guard;
+mod mark;
+mod orphans;
 mod program;
+mod size;
+mod table;
 
 pub use capture::{Captured, capture};
 pub use child::{Child, Command, Sign};
 pub use environment::{HostVariables, Variables, changes_loading};
 pub use error::SpawnError;
+pub use guard::{Guard, TASK as GUARD_TASK, run as run_guard};
+pub use mark::{Host, NoHost};
+pub use orphans::end_orphans;
 pub use program::{Executable, find};

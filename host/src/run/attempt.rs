@@ -15,7 +15,7 @@ use super::runner::{Ended, Means, Request, Step};
 use crate::domain::{Failure, Framing, RunId, Turn, Usage};
 use crate::plugin::{LoadedPlugin, Transcript};
 use crate::process::Child;
-use crate::workspace::{Git, Lease, RunDir, Site, TreeState, agent_file};
+use crate::workspace::{self, Git, Lease, RunDir, Site, TreeState, agent_file};
 
 /// What is to be tried.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +87,8 @@ pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &En
         Err(reason) => return Attempt::failed(interruption(reason, model)),
     };
     entry.is(Phase::Running);
-    interest.writer.tell(Step::Trying { model: model.name.clone() }).await;
+    let reference = model.worktree.as_ref().map(|_| workspace::reference(task.id));
+    interest.writer.tell(Step::Trying { model: model.name.clone(), reference }).await;
     let attempt = match task.start().await {
         Ok(started) => task.listen(started, place, interest).await,
         Err(error) => not_started(error),
@@ -124,7 +125,7 @@ impl Task<'_> {
 
         let mut instance = plugin.instance(&route.snapshot.limits.plugin).await?;
         let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
-        let command = policy::command(route, description, &plan, &means.host, site.workdir());
+        let command = policy::command(route, description, &plan, &means.host, (self.id, site.workdir()));
         let command = command.map_err(|refusal| match refusal {
             Refusal::Policy(error) => RunError::Policy(error),
             Refusal::Missing(error) => RunError::Spawn { error, install_hint: description.probe.install_hint.clone() },
@@ -135,9 +136,7 @@ impl Task<'_> {
         let lease = site.lease(&means.git).await?;
         let before = self.state_before().await;
         match Child::spawn(command) {
-            Ok(child) => {
-                Ok(Started { turn, framing: description.framing, transcript, child, lease, before, run_dir })
-            }
+            Ok(child) => Ok(Started { turn, framing: description.framing, transcript, child, lease, before, run_dir }),
             Err(error) => {
                 lease.give_back(&means.git).await;
                 Err(RunError::Spawn { error, install_hint: String::new() })
@@ -197,7 +196,7 @@ impl Rest {
             return self.lease.discard(git).await;
         }
         let unchanged = match (&self.before, self.used_a_tool) {
-            (Some(before), false) => TreeState::of(git, &self.lease.workdir()).await.is_ok_and(|now| now == *before),
+            (Some(before), false) => TreeState::of(git, self.lease.workdir()).await.is_ok_and(|now| now == *before),
             _ => false,
         };
         self.lease.give_back(git).await;

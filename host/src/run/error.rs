@@ -123,6 +123,11 @@ impl RunError {
                 };
                 Failure::new(Category::NotFound, message, hint)
             }
+            Self::Spawn { error: SpawnError::TooLong { .. } | SpawnError::TooMuch { .. }, .. } => Failure::new(
+                Category::Validation,
+                message,
+                "shorten what is given to the CLI as an argument: the system message, or `options`",
+            ),
             Self::Spawn { .. } => Failure::new(Category::Configuration, message, ""),
         }
     }

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use super::error::PolicyError;
 use super::route::Route;
-use crate::domain::{Description, Model, Plan};
+use crate::domain::{Description, Model, Plan, RunId};
 use crate::plugin::Snapshot;
 use crate::process::{Command, Executable, HostVariables, SpawnError, Variables, changes_loading, find};
 
-/// Judges a plan and turns it into a command that can be started in `workdir`.
+/// Judges a plan and turns it into a command that can be started for a run in a folder.
 pub(super) fn command(
     route: &Route,
     description: &Description,
     plan: &Plan,
     host: &HostVariables,
-    workdir: PathBuf,
+    place: (RunId, PathBuf),
 ) -> Result<Command, Refusal> {
     let driver = &route.model.driver;
     if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && changes_loading(name)) {
@@ -25,7 +25,9 @@ pub(super) fn command(
     let mut variables = Variables::base(host);
     variables.plan(plan.env());
     variables.configure(&route.model.env, host);
-    Ok(Command { executable, args: plan.args().to_vec(), workdir, variables, grace: route.model.limits.grace })
+    let (run, workdir) = place;
+    let (args, grace) = (plan.args().to_vec(), route.model.limits.grace);
+    Ok(Command { executable, args, workdir, variables, run: Some(run), grace })
 }
 
 /// The file that a model's run would start, for whoever wants to know without running it.
@@ -173,7 +175,7 @@ mod tests {
         let route = Route { snapshot: Arc::new(Snapshot::default()), model: Arc::new(model(Some("/bin/sh"))) };
         let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
         let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();
-        command(&route, &description(&["codex"]), &plan, &HostVariables::default(), "/repo".into())
+        command(&route, &description(&["codex"]), &plan, &HostVariables::default(), (RunId::new(), "/repo".into()))
     }
 
     #[test]

@@ -235,9 +235,6 @@ mod tests {
         assert_eq!(enter(&queue, wanted("b", 1)).unwrap().unwrap_err(), NoPlace::Full { waiting: 3 });
         let late = waiting.remove(0).await.unwrap_err();
         assert_eq!(late, NoPlace::Late(wanted("a", 1).limits));
-        assert_eq!(
-            late.to_string(),
-            "no other run ended within 20ms: try again later, or raise `limits.queue_wait`"
-        );
+        assert_eq!(late.to_string(), "no other run ended within 20ms: try again later, or raise `limits.queue_wait`");
     }
 }

@@ -1,6 +1,7 @@
 //! Where runs begin, and what their callers hold of them.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use tracing::Instrument;
@@ -15,7 +16,7 @@ use crate::domain::{Conversation, Event, Outcome, RunId, SessionId, Usage};
 use crate::plugin::Snapshots;
 use crate::process::HostVariables;
 use crate::task::Tasks;
-use crate::workspace::Git;
+use crate::workspace::{self, Git, WorkspaceError};
 
 /// Starts runs.
 #[derive(Debug, Clone)]
@@ -65,6 +66,8 @@ pub enum Step {
     Trying {
         /// The model's name.
         model: String,
+        /// The ref under which what it leaves is saved, if it works in a worktree of its own.
+        reference: Option<String>,
     },
     /// The try failed, and another follows. Of what was heard of it nothing was part of an answer, and all is void.
     Failed(FailedTry),
@@ -133,6 +136,27 @@ impl Runner {
     /// Ends a run that goes on, as it was until then. Its client is told that it was cancelled.
     pub fn cancel(&self, id: RunId) -> Option<LiveRun> {
         self.live.cancel(id)
+    }
+
+    /// What a run that is over changed in a worktree of its own, as a patch; nothing if nothing is known of it.
+    ///
+    /// # Errors
+    /// The patch is longer than an answer may be.
+    pub async fn patch(&self, id: RunId) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        let snapshot = self.snapshots.newest();
+        let most = usize::try_from(snapshot.limits.run.unread).unwrap_or(usize::MAX);
+        let models = snapshot.models.values().filter(|model| model.worktree.is_some());
+        let repos: BTreeSet<&Path> = models.map(|model| model.repo.as_path()).collect();
+        for repo in repos.into_iter().filter(|repo| repo.is_dir()) {
+            match workspace::patch(&self.means.git, repo, id, most).await {
+                Ok(None) => {}
+                Err(error) if !matches!(error, WorkspaceError::TooMuch { .. }) => {
+                    tracing::warn!(%error, "cannot look for the work of a run");
+                }
+                found => return found,
+            }
+        }
+        Ok(None)
     }
 
     /// Lets no run begin any more.

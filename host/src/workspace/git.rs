@@ -18,8 +18,8 @@ const LOCK_TRIES: u32 = 6;
 /// How long the first wait for somebody else's lock is. Each next one is longer by as much.
 const LOCK_WAIT: Duration = Duration::from_millis(50);
 
-/// How much of git's answer is looked at. A longer one may have been cut, so nothing is concluded from it.
-const LOOKED_AT: usize = 1000 * 1000;
+/// Bytes that are kept of git's answer. A longer one has been cut, so nothing is concluded from it.
+const KEPT: usize = 1024 * 1024;
 
 /// Settings of the user that must not act in the host's own calls: nothing of the repository is started, nothing asked.
 const SETTINGS: [(&str, &str); 5] = [
@@ -52,16 +52,22 @@ impl Git {
         Self { host, turns: Arc::default() }
     }
 
-    /// Makes a worktree with a detached HEAD at the repository's HEAD.
-    pub(super) async fn add_worktree(&self, repo: &Path, worktree: &Path) -> Result<(), WorkspaceError> {
+    /// The commit that a name stands for, if it stands for one.
+    pub(super) async fn commit(&self, repo: &Path, name: &str) -> Result<Option<String>, WorkspaceError> {
+        let name = format!("{name}^{{commit}}");
+        // Fails where there is no repository; a name that stands for nothing is no failure.
+        self.run("rev-parse", repo, &["rev-parse", "--git-dir"]).await?;
+        let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
+        let captured = self.capture(repo, &args, &[]).await?;
+        Ok((captured.status == ExitStatus::Code(0)).then(|| captured.text().trim().to_owned()))
+    }
+
+    /// Makes a worktree with a detached HEAD at a commit.
+    pub(super) async fn add_worktree(&self, repo: &Path, worktree: &Path, at: &str) -> Result<(), WorkspaceError> {
         let turn = self.turn(repo).await?;
         let _mine = turn.lock().await;
-        let born = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-        if self.capture(repo, &born, &[]).await?.status != ExitStatus::Code(0) {
-            return Err(WorkspaceError::NoCommit(repo.to_owned()));
-        }
         let path = worktree.display().to_string();
-        self.run("worktree add", repo, &["worktree", "add", "--detach", &path, "HEAD"]).await.map(drop)
+        self.run("worktree add", repo, &["worktree", "add", "--detach", &path, at]).await.map(drop)
     }
 
     /// Removes a worktree with all that is in it. What must not be lost has been saved before.
@@ -95,11 +101,11 @@ impl Git {
         repo: &Path,
         args: &[&str],
     ) -> Result<String, WorkspaceError> {
-        let printed = self.run(command, repo, args).await?.stdout;
-        if printed.len() >= LOOKED_AT {
+        let printed = self.run(command, repo, args).await?;
+        if printed.stdout.len() >= KEPT {
             return Err(WorkspaceError::TooMuch { command, repo: repo.to_owned() });
         }
-        Ok(printed)
+        Ok(printed.text().into_owned())
     }
 
     /// What git prints as one line.
@@ -109,7 +115,7 @@ impl Git {
         repo: &Path,
         args: &[&str],
     ) -> Result<String, WorkspaceError> {
-        Ok(self.run(command, repo, args).await?.stdout.trim().to_owned())
+        Ok(self.run(command, repo, args).await?.text().trim().to_owned())
     }
 
     /// Runs a command that must succeed.
@@ -154,7 +160,32 @@ impl Git {
         Ok(Arc::clone(turns.entry(common).or_default()))
     }
 
+    /// What was changed from one commit to another, as a patch of at most so many bytes.
+    pub(super) async fn patch(
+        &self,
+        repo: &Path,
+        from: &str,
+        to: &str,
+        most: usize,
+    ) -> Result<Vec<u8>, WorkspaceError> {
+        let options = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv"];
+        let args = [&options[..], &["--end-of-options", from, to]].concat();
+        let command = self.command(repo, &args, &[])?;
+        let captured = process::capture(command, most.saturating_add(1)).await?;
+        if captured.status != ExitStatus::Code(0) {
+            return Err(WorkspaceError::Git { command: "diff", repo: repo.to_owned(), stderr: captured.stderr });
+        }
+        if captured.stdout.len() > most {
+            return Err(WorkspaceError::TooMuch { command: "diff", repo: repo.to_owned() });
+        }
+        Ok(captured.stdout)
+    }
+
     async fn capture(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Captured, WorkspaceError> {
+        Ok(process::capture(self.command(repo, args, env)?, KEPT).await?)
+    }
+
+    fn command(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Command, WorkspaceError> {
         let executable = process::find(Path::new("git"), self.host.get("PATH"))?;
         let mut set = vec![
             ("LC_ALL".to_owned(), "C".to_owned()),
@@ -172,7 +203,7 @@ impl Git {
         let mut all = vec!["-C".to_owned(), repo.display().to_string()];
         all.extend(args.iter().map(|&arg| arg.to_owned()));
         let workdir = PathBuf::from("/");
-        Ok(process::capture(Command { executable, args: all, workdir, variables, grace: GRACE }).await?)
+        Ok(Command { executable, args: all, workdir, variables, run: None, grace: GRACE })
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
 use super::git::Git;
+use super::lease_file::{LeaseFile, Note};
 use super::{private_dir, saved};
 use crate::domain::{Model, RunId};
 
@@ -13,23 +14,37 @@ use crate::domain::{Model, RunId};
 pub struct Site {
     repo: PathBuf,
     run: RunId,
+    model: String,
     worktrees: Option<PathBuf>,
 }
 
 /// A working directory, lent to a run until it is given back.
 #[derive(Debug)]
 #[must_use = "a lease that is not given back leaves its worktree behind"]
-pub struct Lease {
-    site: Site,
-    /// The commit a worktree was made from.
-    base: Option<String>,
+pub struct Lease(Lent);
+
+#[derive(Debug)]
+enum Lent {
+    /// The repository itself.
+    Repository(PathBuf),
+    /// A worktree made for the run.
+    Worktree(Worktree),
+}
+
+/// A worktree made for a run.
+#[derive(Debug)]
+pub(super) struct Worktree {
+    pub(super) path: PathBuf,
+    pub(super) run: RunId,
+    pub(super) note: Note,
+    pub(super) file: LeaseFile,
 }
 
 impl Site {
     /// Where a run of the model is going to work.
     pub fn new(model: &Model, run: RunId) -> Self {
         let worktrees = model.worktree.as_ref().map(|worktree| worktree.dir.clone());
-        Self { repo: model.repo.clone(), run, worktrees }
+        Self { repo: model.repo.clone(), run, model: model.name.clone(), worktrees }
     }
 
     /// The directory the CLI is going to run in.
@@ -43,55 +58,97 @@ impl Site {
     /// Makes the directory ready.
     ///
     /// # Errors
-    /// The repository is missing, the folder of worktrees is not private, or git refuses.
+    /// The repository is missing or has no commit, the folder of worktrees is not private, or git refuses.
     pub async fn lease(self, git: &Git) -> Result<Lease, WorkspaceError> {
         if !self.repo.is_dir() {
             return Err(WorkspaceError::RepositoryMissing(self.repo));
         }
-        let Some(dir) = &self.worktrees else { return Ok(Lease { site: self, base: None }) };
-        private_dir::make(dir)?;
-        git.add_worktree(&self.repo, &self.workdir()).await?;
-        let base = git.head(&self.workdir()).await?;
-        Ok(Lease { site: self, base: Some(base) })
+        let path = self.workdir();
+        let Some(dir) = self.worktrees else { return Ok(Lease(Lent::Repository(path))) };
+        private_dir::make(&dir)?;
+        let base = git.commit(&self.repo, "HEAD").await?.ok_or_else(|| WorkspaceError::NoCommit(self.repo.clone()))?;
+        let note = Note { repo: self.repo, base, model: self.model };
+        let file = LeaseFile::create(&dir, self.run, &note)?;
+        match git.add_worktree(&note.repo, &path, &note.base).await {
+            Ok(()) => Ok(Lease(Lent::Worktree(Worktree { path, run: self.run, note, file }))),
+            Err(error) => {
+                file.remove();
+                Err(error)
+            }
+        }
     }
 }
 
 impl Lease {
     /// The directory.
-    pub fn workdir(&self) -> PathBuf {
-        self.site.workdir()
-    }
-
-    /// Gives the directory back. All that the run left in a worktree and that is not ignored is saved under
-    /// `refs/agentbay/<run>`, and then the worktree is removed. If it cannot be saved, the worktree stays.
-    pub async fn give_back(self, git: &Git) {
-        let Some(base) = &self.base else { return };
-        let worktree = self.workdir();
-        match self.remove(git, base, &worktree).await {
-            Ok(()) => tracing::debug!(worktree = %worktree.display(), "worktree removed"),
-            Err(reason) => {
-                tracing::warn!(worktree = %worktree.display(), %reason, "worktree kept, nothing in it is lost");
-            }
+    pub fn workdir(&self) -> &Path {
+        match &self.0 {
+            Lent::Repository(path) => path,
+            Lent::Worktree(worktree) => &worktree.path,
         }
     }
 
     /// Whether it is a worktree made for the run.
     pub fn is_worktree(&self) -> bool {
-        self.base.is_some()
+        matches!(self.0, Lent::Worktree(_))
+    }
+
+    /// Gives the directory back. All that the run left in a worktree and that is not ignored is saved under
+    /// `refs/agentbay/<run>`, and then the worktree is removed. If it cannot be saved, the worktree stays.
+    pub async fn give_back(self, git: &Git) {
+        if let Lent::Worktree(worktree) = self.0 {
+            worktree.clear(git).await;
+        }
     }
 
     /// Gives a worktree back with nothing in it to be kept. Says whether that worked.
     pub async fn discard(self, git: &Git) -> bool {
-        git.remove_worktree(&self.site.repo, &self.workdir()).await.is_ok()
+        match self.0 {
+            Lent::Repository(_) => false,
+            Lent::Worktree(worktree) => worktree.remove(git).await.is_ok(),
+        }
+    }
+}
+
+impl Worktree {
+    /// Saves what is in it, and removes it. Says whether it is gone.
+    pub(super) async fn clear(self, git: &Git) -> bool {
+        let path = self.path.clone();
+        let cleared = async {
+            if path.exists() {
+                self.save(git).await?;
+            }
+            self.remove(git).await
+        };
+        match cleared.await {
+            Ok(()) => {
+                tracing::debug!(worktree = %path.display(), "worktree removed");
+                true
+            }
+            Err(reason) => {
+                tracing::warn!(worktree = %path.display(), %reason, "worktree kept, nothing in it is lost");
+                false
+            }
+        }
     }
 
-    async fn remove(&self, git: &Git, base: &str, worktree: &Path) -> Result<(), WorkspaceError> {
-        let run = self.site.run.to_string();
-        if let Some(commit) = saved::commit(git, worktree, base, &run).await? {
-            let name = format!("refs/agentbay/{run}");
-            git.keep(&self.site.repo, &name, &commit).await?;
-            tracing::info!(%commit, name, "the work of the run is saved");
+    async fn save(&self, git: &Git) -> Result<(), WorkspaceError> {
+        let Note { repo, base, .. } = &self.note;
+        if let Some(commit) = saved::commit(git, &self.path, base, self.run).await? {
+            git.keep(repo, &saved::base_reference(self.run), base).await?;
+            git.keep(repo, &saved::reference(self.run), &commit).await?;
+            tracing::info!(run = %self.run, %commit, name = saved::reference(self.run), "the work of the run is saved");
         }
-        git.remove_worktree(&self.site.repo, worktree).await
+        Ok(())
+    }
+
+    async fn remove(self, git: &Git) -> Result<(), WorkspaceError> {
+        let removed = git.remove_worktree(&self.note.repo, &self.path).await;
+        // Of one that was never made, or is gone by itself, nothing is left to remove.
+        if self.path.exists() {
+            removed?;
+        }
+        self.file.remove();
+        Ok(())
     }
 }

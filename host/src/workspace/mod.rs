@@ -4,6 +4,8 @@
 mod error;
 mod git;
 mod lease;
+mod lease_file;
+mod leftover;
 mod private_dir;
 mod repository;
 mod run_dir;
@@ -13,6 +15,8 @@ mod state;
 pub use error::WorkspaceError;
 pub use git::Git;
 pub use lease::{Lease, Site};
+pub use leftover::{Listed, clear_left_over, worktrees_in};
 pub use repository::agent_file;
 pub use run_dir::RunDir;
+pub use saved::{patch, reference};
 pub use state::TreeState;

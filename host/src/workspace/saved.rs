@@ -4,9 +4,32 @@ use std::path::Path;
 
 use super::error::WorkspaceError;
 use super::git::Git;
+use crate::domain::RunId;
 
 /// The mode of an entry that only names a commit of another repository.
 const GITLINK: &str = "160000";
+
+/// The name under which what a run left is kept.
+pub fn reference(run: RunId) -> String {
+    format!("refs/agentbay/{run}")
+}
+
+/// The name under which the commit is kept that the run began with.
+pub(super) fn base_reference(run: RunId) -> String {
+    format!("refs/agentbay-base/{run}")
+}
+
+/// What a run changed, as a patch of at most so many bytes; nothing if the repository keeps nothing of the run.
+///
+/// # Errors
+/// git fails, or the patch is longer.
+pub async fn patch(git: &Git, repo: &Path, run: RunId, most: usize) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    let (base, saved) = (base_reference(run), reference(run));
+    if git.commit(repo, &saved).await?.is_none() {
+        return Ok(None);
+    }
+    git.patch(repo, &base, &saved, most).await.map(Some)
+}
 
 /// The commit that holds everything in a worktree that is not ignored, or nothing if that is what `base` holds. If
 /// there are changes which are not committed, it is a new commit on top of the worktree's HEAD.
@@ -17,7 +40,7 @@ pub(super) async fn commit(
     git: &Git,
     worktree: &Path,
     base: &str,
-    run: &str,
+    run: RunId,
 ) -> Result<Option<String>, WorkspaceError> {
     let head = git.head(worktree).await?;
     let tree = tree(git, worktree).await?;
@@ -42,7 +65,7 @@ async fn tree(git: &Git, worktree: &Path) -> Result<String, WorkspaceError> {
     let env = [("GIT_INDEX_FILE", index.as_str())];
     git.run_with("add", worktree, &["add", "--all", "."], &env).await?;
     let tree = git.run_with("write-tree", worktree, &["write-tree"], &env).await?;
-    Ok(tree.stdout.trim().to_owned())
+    Ok(tree.text().trim().to_owned())
 }
 
 /// Other repositories inside: new ones, moved ones, and submodules with changes. Their content is not in the tree.

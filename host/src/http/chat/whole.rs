@@ -73,9 +73,8 @@ impl Said {
     }
 
     fn too_long(self, most: u64) -> Response {
-        let message = format!(
-            "the answer is longer than {most} bytes: have it streamed, or raise `limits.unread` in proxy.toml"
-        );
+        let message =
+            format!("the answer is longer than {most} bytes: have it streamed, or raise `limits.unread` in proxy.toml");
         let failed = ApiError::from(Failure::new(Category::Unknown, message, ""));
         let mut response = failed.with_partial(Some(self.content)).into_response();
         self.head.tell(response.headers_mut());

@@ -1,0 +1,124 @@
+//! The note beside a worktree that says what it was lent for: `RUN.lease` in the folder of worktrees.
+//!
+//! It is locked for as long as the host lives that lent the worktree: the lock goes with the process, however that
+//! ends. A note that can be locked is of a host that is gone, or of a worktree that was kept.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::WorkspaceError;
+use crate::domain::RunId;
+
+const EXTENSION: &str = "lease";
+
+/// What a worktree was lent for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    /// The repository.
+    pub(super) repo: PathBuf,
+    /// The commit it was made from.
+    pub(super) base: String,
+    /// The model that worked in it.
+    pub(super) model: String,
+}
+
+/// A note, locked by this process.
+#[derive(Debug)]
+pub(super) struct LeaseFile {
+    path: PathBuf,
+    /// Locked as long as it is open.
+    _file: File,
+}
+
+/// A note that was found.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) run: RunId,
+    pub(super) note: Note,
+    /// Nothing if the host lives that lent the worktree.
+    pub(super) file: Option<LeaseFile>,
+}
+
+impl LeaseFile {
+    /// Writes a note that is not there yet.
+    pub(super) fn create(dir: &Path, run: RunId, note: &Note) -> Result<Self, WorkspaceError> {
+        let path = path(dir, run);
+        let refuse = |error: std::io::Error| WorkspaceError::Folder { path: path.clone(), reason: error.to_string() };
+        // Whoever finds it without its lock finds it whole.
+        let unfinished = path.with_extension("unfinished");
+        let mut file = File::create(&unfinished).map_err(refuse)?;
+        file.lock().map_err(refuse)?;
+        let text = serde_json::to_vec(note).map_err(|error| refuse(error.into()))?;
+        file.write_all(&text).map_err(refuse)?;
+        fs::rename(&unfinished, &path).map_err(refuse)?;
+        Ok(Self { path, _file: file })
+    }
+
+    /// Takes the note away: there is no worktree any more.
+    pub(super) fn remove(self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::warn!(path = %self.path.display(), %error, "cannot remove the note of a worktree");
+        }
+    }
+}
+
+/// Every note in a folder of worktrees. What cannot be read is told of and left alone.
+pub(super) fn all_in(dir: &Path) -> Vec<Found> {
+    let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut notes: Vec<Found> = paths.filter_map(|path| read(&path)).collect();
+    notes.sort_by_key(|found| found.run);
+    notes
+}
+
+fn read(path: &Path) -> Option<Found> {
+    if path.extension()? != EXTENSION {
+        return None;
+    }
+    let run = path.file_stem()?.to_str()?.parse().ok()?;
+    let open = || -> std::io::Result<Found> {
+        let mut file = File::open(path)?;
+        let lent = match file.try_lock() {
+            Ok(()) => false,
+            Err(TryLockError::WouldBlock) => true,
+            Err(TryLockError::Error(error)) => return Err(error),
+        };
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let note = serde_json::from_str(&text)?;
+        let file = (!lent).then(|| LeaseFile { path: path.to_owned(), _file: file });
+        Ok(Found { run, note, file })
+    };
+    open()
+        .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "cannot read the note of a worktree"))
+        .ok()
+}
+
+fn path(dir: &Path, run: RunId) -> PathBuf {
+    dir.join(run.to_string()).with_extension(EXTENSION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_can_be_taken_over_only_when_its_host_is_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let note = Note { repo: "/repo".into(), base: "0123".to_owned(), model: "m".to_owned() };
+        let run = RunId::new();
+        let file = LeaseFile::create(dir.path(), run, &note).unwrap();
+        fs::write(dir.path().join("foreign.lease"), "").unwrap();
+        let found = all_in(dir.path());
+        let seen = |found: &Found| (found.run, found.note.clone(), found.file.is_some());
+        assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [(run, note.clone(), false)]);
+        drop((found, file));
+        let mut found = all_in(dir.path());
+        assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [(run, note, true)]);
+        found.remove(0).file.unwrap().remove();
+        assert!(all_in(dir.path()).is_empty());
+    }
+}

@@ -1,0 +1,99 @@
+//! What is left when the program is killed, or when a CLI has started what leaves its group.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+
+use crate::support::{Machine, Request, chat, is_alive, wait_for};
+
+/// Runs at once.
+const RUNS: usize = 8;
+
+/// A model in worktrees whose CLI ignores SIGTERM and never ends, as does a process that it starts. Each run leaves a
+/// new file in its worktree, and has a folder with the locks of both in `alive`.
+fn stubborn() -> Machine {
+    let machine = Machine::configured(
+        "[models.m]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"cli\"\nworktree = { dir = \"../trees\" }\n\
+         options = { answer = \"whole\" }\n[limits]\ngrace = \"200ms\"\n",
+    );
+    machine.repo("repo");
+    fs::create_dir(machine.path("alive")).unwrap();
+    std::os::unix::fs::symlink("/bin/mkdir", machine.path("tools/mkdir")).unwrap();
+    let alive = machine.name("alive");
+    machine.stand_in("hang", &["hang", &format!("{alive}/DIR"), "here"]);
+    let hang = fs::read_to_string(machine.path("bin/hang")).unwrap().replace("DIR'", "'$$");
+    machine
+        .script("cli", &format!("trap '' TERM; echo work > new; mkdir {alive}/$$\n{}", hang.lines().nth(1).unwrap()));
+    machine
+}
+
+/// The locks of all processes that runs have started.
+fn processes(machine: &Machine) -> Vec<PathBuf> {
+    let runs = fs::read_dir(machine.path("alive")).unwrap().map(|run| run.unwrap().path());
+    runs.flat_map(|run| [run.join("leader"), run.join("descendant")]).filter(|file| file.exists()).collect()
+}
+
+#[test]
+fn nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_at_the_next_start() {
+    let machine = stubborn();
+    let proxy = machine.serve();
+    let ask = Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    let _clients: Vec<_> = (0..RUNS).map(|_| ask.open(proxy.address())).collect();
+    wait_for("all to run", || processes(&machine).len() == 2 * RUNS);
+    proxy.signal(Signal::KILL);
+    assert_eq!(proxy.ended().code(), None);
+    for file in processes(&machine) {
+        wait_for("the guard to end it", || !is_alive(&file));
+    }
+
+    let repo = machine.repo_at("repo");
+    assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count() / 2, RUNS);
+    let proxy = machine.serve();
+    assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count(), 0);
+    let saved = repo.git(&["for-each-ref", "--format=%(refname)", "refs/agentbay/"]);
+    assert_eq!(saved.lines().count(), RUNS);
+    for name in saved.lines() {
+        assert_eq!(repo.git(&["show", &format!("{name}:new")]), "work");
+    }
+    proxy.stop();
+}
+
+#[test]
+fn the_guard_ends_what_a_host_has_started_when_its_standard_input_ends() {
+    let machine = stubborn();
+    let cli = fs::read_to_string(machine.path("bin/cli")).unwrap();
+    let mark = machine.name("mark");
+    machine.script("cli", &cli.replace("#!/bin/sh", &format!("echo $AGENTBAY_RUN > {mark}.new; mv {mark}.new {mark}")));
+    std::os::unix::fs::symlink("/bin/mv", machine.path("tools/mv")).unwrap();
+    let proxy = machine.serve();
+    let _client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    wait_for("it to run", || processes(&machine).len() == 2);
+    let mark = fs::read_to_string(mark).unwrap();
+    let (_run, host) = mark.trim().split_once('/').unwrap();
+    assert_eq!(machine.run(&["guard", "1/1"]).code, Some(0));
+    assert!(processes(&machine).iter().all(|file| is_alive(file)), "the guard of another host leaves it alone");
+    assert_eq!(machine.run(&["guard", host]).code, Some(0));
+    assert!(!processes(&machine).iter().any(|file| is_alive(file)));
+}
+
+#[test]
+fn a_process_that_left_the_group_of_its_cli_ends_with_the_run() {
+    let machine = Machine::configured(
+        "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }\n",
+    );
+    fs::create_dir(machine.path("alive")).unwrap();
+    std::os::unix::fs::symlink("/usr/bin/setsid", machine.path("tools/setsid")).unwrap();
+    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    let descendant = machine.path("alive/descendant");
+    let script = format!(
+        "setsid hang </dev/null >/dev/null 2>&1 & until [ -e {} ]; do sleep 0.01; done; printf done",
+        descendant.display()
+    );
+    machine.script("cli", &script);
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("m", "hi"), "done");
+    for file in [machine.path("alive/leader"), descendant] {
+        wait_for("it to be ended", || !is_alive(&file));
+    }
+}
