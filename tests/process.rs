@@ -1,0 +1,208 @@
+//! Processes that hang, flood, fork and hold on: what others have reported of real CLIs, through a real process. The
+//! numbers are those of the bank of cases.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use serde_json::json;
+
+use crate::support::{Machine, Proxy, Streamed, chat, error, is_alive, user, wait_for};
+
+const MODEL: &str =
+    "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }\n";
+
+/// A machine whose model is this script.
+fn machine(script: &str, settings: &str) -> Machine {
+    let machine = Machine::configured(&format!("{MODEL}{settings}"));
+    machine.script("cli", script);
+    machine
+}
+
+/// The lines of Codex for an answer, as a command that prints them.
+fn codex_says(text: &str) -> String {
+    let item = json!({"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": text}});
+    let done = json!({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    format!("printf '%s\\n' '{item}' '{done}'")
+}
+
+#[test]
+fn case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_prints_before_it_reads() {
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
+    let says = codex_says("ok");
+    machine.script("codex", &format!("echo \"$*\" > ../argv; seq 1 15000; cat > ../got; {says}"));
+    let proxy = machine.serve();
+    let (long, system) = ("u".repeat(1024 * 1024), "s".repeat(200 * 1024));
+    let system_message = json!({"role": "system", "content": system});
+    for messages in [vec![user(&long)], vec![system_message.clone(), user("hi")], vec![system_message, user(&long)]] {
+        let texts: Vec<_> = messages.iter().map(|message| message["content"].as_str().unwrap()).collect();
+        let answer = proxy.complete(&json!({"model": "m", "messages": messages}));
+        assert_eq!(answer.json()["choices"][0]["message"]["content"], "ok");
+        assert_eq!(fs::read_to_string(machine.path("got")).unwrap(), texts.join("\n"));
+        assert!(fs::metadata(machine.path("argv")).unwrap().len() < 1024, "no part of it is in the list of processes");
+    }
+}
+
+#[test]
+fn a_prompt_that_no_argument_can_hold_is_told_as_such() {
+    let machine = Machine::configured(
+        "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { prompt = \"arg\" }\n",
+    );
+    machine.script("cli", "printf %s \"$1\"");
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("m", &"x".repeat(100 * 1024)).len(), 100 * 1024);
+    let answer = proxy.complete(&chat("m", &"x".repeat(200 * 1024)));
+    let message = "argument 1 of the CLI is 204800 bytes long, and no program can be started with more than 131071";
+    let detail = "shorten what is given to the CLI as an argument: the system message, or `options`";
+    let expected = error(message, "invalid_request_error", None, "validation", Some(detail));
+    assert_eq!((answer.status, answer.json()), (400, expected));
+}
+
+#[test]
+fn an_environment_that_no_program_can_be_given_is_told_as_such() {
+    let variables: Vec<_> = (0..11).map(|at| format!("V{at} = \"{}\"", "x".repeat(100 * 1024))).collect();
+    let machine = machine("echo done", &format!("env = {{ {} }}\n", variables.join(", ")));
+    let answer = machine.serve().complete(&chat("m", "hi"));
+    let told = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (400, Some("validation")));
+    assert!(
+        told.starts_with("the command line and the environment are 11") && told.ends_with("more than 1048576"),
+        "{told}"
+    );
+}
+
+#[test]
+fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing_behind() {
+    let machine = machine("hang-now & wait", "timeout = \"2s\"\n[limits]\ngrace = \"200ms\"\n");
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.script("hang-now", "trap '' TERM; exec hang");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (504, Some("timeout")));
+    for file in ["alive/leader", "alive/descendant"] {
+        wait_for("it to be killed", || !is_alive(&machine.path(file)));
+    }
+    assert_eq!(proxy.get("/healthz").status, 200, "no signal reached the proxy's own group");
+}
+
+#[test]
+fn case_057_a_cli_that_stays_after_its_result_has_answered() {
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\ngrace = \"100ms\"\n");
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    let there = "until [ -e ../alive/descendant ]; do sleep 0.01; done";
+    machine.script("codex", &format!("hang & {there}; {}; wait", codex_says("ok")));
+    let proxy = machine.serve();
+    let streamed = proxy.streamed("m", "hi");
+    assert_eq!((streamed.content.as_str(), streamed.done), ("ok", true));
+    wait_for("it to be ended", || !is_alive(&machine.path("alive/leader")));
+}
+
+/// The processes whose parent is the proxy, and how they are.
+fn children(proxy: &Proxy) -> Vec<String> {
+    let stat = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("stat")).ok();
+    let stats = fs::read_dir("/proc").unwrap().filter_map(|entry| stat(entry.ok()?));
+    let parent = proxy.pid().to_string();
+    let fields = stats.filter_map(|stat| Some(stat.rsplit_once(") ")?.1.to_owned()));
+    fields.filter(|fields| fields.split(' ').nth(1) == Some(&parent)).collect()
+}
+
+#[test]
+fn case_062_no_zombie_is_left_of_runs_that_fork_twice() {
+    let machine = machine("for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0 &) ; done; echo done", "");
+    let proxy = machine.serve();
+    for _ in 0..50 {
+        assert_eq!(proxy.ask("m", "hi"), "done");
+    }
+    // Its guard is the one child that stays.
+    wait_for("all to be reaped", || children(&proxy).len() == 1);
+}
+
+#[test]
+fn a_descendant_that_holds_the_pipe_does_not_hold_the_worktree() {
+    let machine = machine(
+        "hang & until [ -e ../alive/descendant ]; do sleep 0.01; done; printf done",
+        "[limits]\ngrace = \"100ms\"\n",
+    );
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    let proxy = machine.serve();
+    assert_eq!([proxy.ask("m", "hi"), proxy.ask("m", "hi")], ["done", "done"]);
+}
+
+#[test]
+fn output_without_end_is_cut_off() {
+    let machine = machine(
+        "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
+        "[limits]\noutput = \"64 KiB\"\n",
+    );
+    let streamed = machine.serve().streamed("m", "hi");
+    let message = "the CLI printed more than 65536 bytes and was ended: raise `limits.output` if it needs more";
+    assert_eq!(streamed.error, Some(error(message, "server_error", None, "unknown", None)));
+}
+
+#[test]
+fn a_whole_answer_is_held_only_up_to_the_limit() {
+    let machine = machine("seq 1 100000", "[limits]\nunread = \"64 KiB\"\n");
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    let message = "the answer is longer than 65536 bytes: have it streamed, or raise `limits.unread` in proxy.toml";
+    assert_eq!((answer.status, answer.json()["error"]["message"].as_str()), (500, Some(message)));
+    assert!(answer.json()["error"]["partial"].as_str().unwrap().starts_with("1\n2\n3\n"));
+    assert_eq!(Streamed::read(proxy.stream("m", "hi").1).content.lines().count(), 100_000);
+}
+
+/// The memory of the proxy in KiB.
+fn memory(proxy: &Proxy) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", proxy.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_memory() {
+    const MEGABYTES: u64 = 100;
+    let line = "x".repeat(1023);
+    let machine = machine(&format!("seq -f '%.0f {line}' 1 102400; : > ../all-printed"), "");
+    let proxy = machine.serve();
+    assert_eq!(proxy.get("/healthz").status, 200);
+    let before = memory(&proxy);
+    let (_head, mut events) = proxy.stream("m", "hi");
+    // What is not taken is held back; after a while nothing moves any more.
+    assert!(events.by_ref().take(100).count() == 100);
+    wait_for("the memory to stay as it is", || {
+        let now = memory(&proxy).saturating_sub(before);
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        memory(&proxy).saturating_sub(before) == now
+    });
+    let grown = memory(&proxy).saturating_sub(before);
+    assert!(grown < 32 * 1024, "the memory grew by {grown} KiB of {MEGABYTES} MB");
+    assert!(!machine.path("all-printed").exists(), "the CLI was not held back");
+}
+
+#[test]
+fn case_074_two_clients_with_the_same_words_share_no_session() {
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
+    machine.script("codex", &format!("echo \"$*\" >> ../argv; {}", codex_says("ok")));
+    let proxy = machine.serve();
+    let text = "<system-reminder>the same</system-reminder> hello";
+    assert_eq!([(); 3].map(|()| proxy.ask("m", text)), ["ok", "ok", "ok"]);
+    let argv = fs::read_to_string(machine.path("argv")).unwrap();
+    assert_eq!(argv.lines().count(), 3);
+    assert!(!argv.contains("resume") && !argv.contains("--last"), "{argv}");
+}
+
+#[test]
+fn case_076_the_clients_key_is_no_vendors_key_and_is_not_passed_on() {
+    let machine = Machine::configured(
+        "[server]\napi_keys = [\"proxy-token\"]\n[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n\
+         env = { ANTHROPIC_API_KEY = false }\noptions = { answer = \"whole\" }\n",
+    );
+    symlink("/usr/bin/env", machine.path("tools/env")).unwrap();
+    machine.script("cli", "env");
+    let proxy = machine.serve();
+    let request = crate::support::Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    let answer = proxy.send(&request.header("authorization", "Bearer proxy-token"));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(!answer.body.contains("proxy-token") && !answer.body.contains("ANTHROPIC_API_KEY"), "{answer:?}");
+}

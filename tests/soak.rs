@@ -1,0 +1,107 @@
+//! Many runs at once, cancelled at moments that chance chooses, always the same ones. `make soak` has a thousand, the
+//! suite a few.
+
+use std::fs;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{Machine, Proxy, Repo, Request, Streamed, chat, wait_for};
+
+/// Runs that go on all the while.
+const STEADY: usize = 16;
+
+/// Clients that start runs and go away.
+const CLIENTS: usize = 8;
+
+/// The longest time until one goes away.
+const LONGEST_MS: u64 = 80;
+
+/// How many runs are cancelled: `AGENTBAY_SOAK` of them, or few.
+#[expect(clippy::disallowed_methods, reason = "a test is told how long it may take")]
+fn cancelled_runs() -> usize {
+    std::env::var("AGENTBAY_SOAK").map_or(60, |count| count.parse().unwrap())
+}
+
+fn machine() -> (Machine, Repo) {
+    let machine = Machine::new();
+    let model = |name: &str, more: &str| {
+        format!(
+            "[models.{name}]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"{name}\"\noptions = {{ answer = \"whole\" }}\n{more}\n"
+        )
+    };
+    let models = model("steady", "repo_runs = 16") + &model("fleeting", "worktree = { dir = \"../trees\" }");
+    machine.write("proxy.toml", format!("[limits]\nruns = 64\ngrace = \"200ms\"\n{models}"));
+    let open = machine.name("open");
+    machine.script("steady", &format!("echo first; until [ -e {open} ]; do sleep 0.05; done; echo last"));
+    machine.script("fleeting", "(trap '' TERM; sleep 100) & echo begun; sleep 100");
+    let repo = machine.repo("repo");
+    (machine, repo)
+}
+
+/// A moment that chance chooses, the same for the same number.
+fn moment(number: usize) -> Duration {
+    let mixed =
+        (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    Duration::from_millis(mixed % LONGEST_MS)
+}
+
+fn open_files(proxy: &Proxy) -> usize {
+    fs::read_dir(format!("/proc/{}/fd", proxy.pid())).unwrap().count()
+}
+
+/// The processes that bear the mark of the proxy's runs.
+fn marked(proxy: &Proxy) -> usize {
+    let host = format!("/{}/", proxy.pid());
+    let environments =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| fs::read(entry.ok()?.path().join("environ")).ok());
+    let marks = |environment: Vec<u8>| {
+        environment.split(|byte| *byte == 0).any(|variable| {
+            String::from_utf8_lossy(variable).strip_prefix("AGENTBAY_RUN=").is_some_and(|mark| mark.contains(&host))
+        })
+    };
+    environments.filter(|environment| marks(environment.clone())).count()
+}
+
+fn go_away_at_random(proxy: &Proxy, next: &AtomicUsize) {
+    let count = cancelled_runs();
+    loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= count {
+            return;
+        }
+        let mut body = chat("fleeting", "hi");
+        body["stream"] = (number % 2 == 0).into();
+        let connection = Request::post("/v1/chat/completions", body.to_string()).open(proxy.address());
+        thread::sleep(moment(number));
+        drop(connection);
+    }
+}
+
+#[test]
+fn runs_that_are_cancelled_at_any_moment_leave_nothing_and_disturb_nobody() {
+    let (machine, repo) = machine();
+    let proxy = machine.serve();
+    assert_eq!(proxy.get("/healthz").status, 200);
+    let before = open_files(&proxy);
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let steady: Vec<_> =
+            (0..STEADY).map(|_| scope.spawn(|| Streamed::read(proxy.stream("steady", "hi").1))).collect();
+        wait_for("all to run", || marked(&proxy) >= STEADY);
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| go_away_at_random(&proxy, &next))).collect();
+        for client in clients {
+            client.join().unwrap();
+        }
+        fs::write(machine.path("open"), "").unwrap();
+        for answer in steady {
+            let answer = answer.join().unwrap();
+            assert_eq!((answer.content.as_str(), answer.done), ("first\nlast", true));
+        }
+    });
+    wait_for("all runs to be over", || proxy.get("/v1/runs").json()["data"].as_array().unwrap().is_empty());
+    wait_for("all processes to be gone", || marked(&proxy) == 0);
+    wait_for("all files to be closed", || open_files(&proxy) <= before);
+    assert_eq!(fs::read_dir(machine.path("trees")).map_or(0, Iterator::count), 0);
+    assert_eq!(repo.git(&["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
+}
