@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build test test-real fuzz plugins plugins-check lint doc deny
+.PHONY: run build test faults soak test-real fuzz plugins plugins-check lint doc deny
 
 # Serves the models of proxy.toml on 127.0.0.1:8787. All of the workspace is built, as for the tests: a build of the one
 # package would choose other features of its dependencies, and build these a second time.
@@ -14,6 +14,14 @@ build:
 test: build
 	cargo test --locked --workspace --quiet
 	@echo "$$(find fixtures -name golden.json | wc -l) recorded runs of real CLIs were compared with what is expected of them"
+
+# The faults that have hurt others, a line each: what the CLI does, what has to come of it, and whether it did.
+faults: build
+	cargo test --locked --package e2e --quiet -- faults::every_fault --nocapture
+
+# A thousand runs cancelled at random moments, and 32 worktrees at once for ten rounds.
+soak: build
+	AGENTBAY_SOAK=1000 cargo test --locked --package e2e --quiet -- soak:: thirty_two
 
 # The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
 test-real: build

@@ -73,7 +73,7 @@ fn no_key_is_ever_logged() {
 }
 
 #[test]
-fn a_foreign_host_name_is_refused() {
+pub(crate) fn a_foreign_host_name_is_refused() {
     let (_machine, proxy) = served("");
     let message = "the Host header is not a name of this server: to use another name, add it to \
                    `server.allowed_hosts` in proxy.toml";

@@ -48,7 +48,7 @@ fn codex_lines(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn case_003_a_line_of_three_megabytes_costs_nothing_that_follows() {
+pub(crate) fn case_003_a_line_of_three_megabytes_costs_nothing_that_follows() {
     let result = json!({"type": "item.completed", "item": {
         "id": "t1", "type": "command_execution", "command": "cat big", "exit_code": 0, "status": "completed",
         "aggregated_output": "x".repeat(3 * 1024 * 1024),
@@ -87,7 +87,7 @@ fn case_018_only_line_feeds_end_a_line() {
 }
 
 #[test]
-fn case_058_a_flood_on_standard_error_does_not_block_the_answer() {
+pub(crate) fn case_058_a_flood_on_standard_error_does_not_block_the_answer() {
     let lines = codex_lines("ok").concat();
     assert_eq!(answer("codex", &[lines.as_bytes()], &b"warning\n".repeat(25_000)).content, "ok");
 }

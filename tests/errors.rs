@@ -33,7 +33,7 @@ fn not_found(message: &str, detail: Option<&str>) -> (u16, Value) {
 }
 
 #[test]
-fn a_cli_that_is_not_installed_is_told_with_how_to_install_it() {
+pub(crate) fn a_cli_that_is_not_installed_is_told_with_how_to_install_it() {
     let (_machine, proxy) = model("driver = \"codex\"");
     let detail = "npm install -g @openai/codex. If it is installed elsewhere, name its file in `program` of the model";
     assert_eq!(refused(&proxy), not_found("CLI not found: codex", Some(detail)));
@@ -48,7 +48,7 @@ fn a_program_that_is_no_file_is_told_by_its_path() {
 }
 
 #[test]
-fn a_repository_that_is_missing_is_told_by_its_path() {
+pub(crate) fn a_repository_that_is_missing_is_told_by_its_path() {
     let (machine, proxy) = model("driver = \"echo\"\nrepo = \"gone\"");
     let place = machine.name("work/gone");
     let message = format!("the repository {place} does not exist: correct `repo` of the model, or create it");
@@ -125,7 +125,7 @@ fn a_cli_that_is_killed_has_failed() {
 }
 
 #[test]
-fn a_cli_that_cannot_be_started_is_told_with_the_reason() {
+pub(crate) fn a_cli_that_cannot_be_started_is_told_with_the_reason() {
     let (machine, proxy) = model(WHOLE);
     machine.script("cli", "");
     fs::write(machine.path("bin/cli"), "#!/no/such/shell\n").unwrap();

@@ -35,7 +35,7 @@ fn processes(machine: &Machine) -> Vec<PathBuf> {
 }
 
 #[test]
-fn nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_at_the_next_start() {
+pub(crate) fn nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_at_the_next_start() {
     let machine = stubborn();
     let proxy = machine.serve();
     let ask = Request::post("/v1/chat/completions", chat("m", "hi").to_string());
@@ -78,7 +78,7 @@ fn the_guard_ends_what_a_host_has_started_when_its_standard_input_ends() {
 }
 
 #[test]
-fn a_process_that_left_the_group_of_its_cli_ends_with_the_run() {
+pub(crate) fn a_process_that_left_the_group_of_its_cli_ends_with_the_run() {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }\n",
     );

@@ -10,6 +10,7 @@ mod chat;
 mod config;
 mod doctor;
 mod errors;
+mod faults;
 mod goldens;
 mod killed;
 mod limits;

@@ -26,7 +26,7 @@ fn codex_says(text: &str) -> String {
 }
 
 #[test]
-fn case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_prints_before_it_reads() {
+pub(crate) fn case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_prints_before_it_reads() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
     let says = codex_says("ok");
     machine.script("codex", &format!("echo \"$*\" > ../argv; seq 1 15000; cat > ../got; {says}"));
@@ -43,7 +43,7 @@ fn case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_prints_befor
 }
 
 #[test]
-fn a_prompt_that_no_argument_can_hold_is_told_as_such() {
+pub(crate) fn a_prompt_that_no_argument_can_hold_is_told_as_such() {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { prompt = \"arg\" }\n",
     );
@@ -71,7 +71,7 @@ fn an_environment_that_no_program_can_be_given_is_told_as_such() {
 }
 
 #[test]
-fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing_behind() {
+pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing_behind() {
     let machine = machine("hang-now & wait", "timeout = \"2s\"\n[limits]\ngrace = \"200ms\"\n");
     fs::create_dir(machine.path("alive")).unwrap();
     machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
@@ -86,7 +86,7 @@ fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing_behind() {
 }
 
 #[test]
-fn case_057_a_cli_that_stays_after_its_result_has_answered() {
+pub(crate) fn case_057_a_cli_that_stays_after_its_result_has_answered() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\ngrace = \"100ms\"\n");
     fs::create_dir(machine.path("alive")).unwrap();
     machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
@@ -108,7 +108,7 @@ fn children(proxy: &Proxy) -> Vec<String> {
 }
 
 #[test]
-fn case_062_no_zombie_is_left_of_runs_that_fork_twice() {
+pub(crate) fn case_062_no_zombie_is_left_of_runs_that_fork_twice() {
     let machine = machine("for i in 1 2 3 4 5 6 7 8 9 10; do (sleep 0 &) ; done; echo done", "");
     let proxy = machine.serve();
     for _ in 0..50 {
@@ -119,7 +119,7 @@ fn case_062_no_zombie_is_left_of_runs_that_fork_twice() {
 }
 
 #[test]
-fn a_descendant_that_holds_the_pipe_does_not_hold_the_worktree() {
+pub(crate) fn a_descendant_that_holds_the_pipe_does_not_hold_the_worktree() {
     let machine = machine(
         "hang & until [ -e ../alive/descendant ]; do sleep 0.01; done; printf done",
         "[limits]\ngrace = \"100ms\"\n",
@@ -160,7 +160,7 @@ fn memory(proxy: &Proxy) -> u64 {
 }
 
 #[test]
-fn a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_memory() {
+pub(crate) fn a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_memory() {
     const MEGABYTES: u64 = 100;
     let line = "x".repeat(1023);
     let machine = machine(&format!("seq -f '%.0f {line}' 1 102400; : > ../all-printed"), "");
@@ -193,7 +193,7 @@ fn case_074_two_clients_with_the_same_words_share_no_session() {
 }
 
 #[test]
-fn case_076_the_clients_key_is_no_vendors_key_and_is_not_passed_on() {
+pub(crate) fn case_076_the_clients_key_is_no_vendors_key_and_is_not_passed_on() {
     let machine = Machine::configured(
         "[server]\napi_keys = [\"proxy-token\"]\n[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n\
          env = { ANTHROPIC_API_KEY = false }\noptions = { answer = \"whole\" }\n",

@@ -96,7 +96,7 @@ fn a_model_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn case_061_a_client_that_goes_away_while_it_waits_never_runs_and_frees_its_place() {
+pub(crate) fn case_061_a_client_that_goes_away_while_it_waits_never_runs_and_frees_its_place() {
     let machine = gated("[limits]\nkeep_alive = \"20ms\"\nheaders_after = 0\n");
     let proxy = machine.serve();
     let first = open(&proxy, "a");
@@ -114,7 +114,7 @@ fn case_061_a_client_that_goes_away_while_it_waits_never_runs_and_frees_its_plac
 }
 
 #[test]
-fn a_run_can_be_looked_at_and_cancelled() {
+pub(crate) fn a_run_can_be_looked_at_and_cancelled() {
     let machine = gated("");
     let proxy = machine.serve();
     let (_head, events) = proxy.stream("a", "hi");

@@ -74,7 +74,7 @@ fn what_would_fail_again_is_neither_tried_again_nor_left_to_another() {
 }
 
 #[test]
-fn a_run_that_changed_the_repository_is_not_tried_again() {
+pub(crate) fn a_run_that_changed_the_repository_is_not_tried_again() {
     let machine = machine(&format!("echo work > new; {FAIL}"), "printf done", "");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("a", "hi"));
@@ -114,7 +114,7 @@ fn a_cli_that_says_nothing_for_too_long_is_ended_and_tried_again() {
 }
 
 #[test]
-fn a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end() {
+pub(crate) fn a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end() {
     let machine = machine("sleep 100", "", "[defaults]\nidle_timeout = \"100ms\"\nretries = 0\nfallback = []\n");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("b", "hi"));

@@ -17,10 +17,15 @@ const CLIENTS: usize = 8;
 /// The longest time until one goes away.
 const LONGEST_MS: u64 = 80;
 
-/// How many runs are cancelled: `AGENTBAY_SOAK` of them, or few.
+/// How many runs are to be cancelled, if many are.
 #[expect(clippy::disallowed_methods, reason = "a test is told how long it may take")]
-fn cancelled_runs() -> usize {
-    std::env::var("AGENTBAY_SOAK").map_or(60, |count| count.parse().unwrap())
+fn many() -> Option<usize> {
+    std::env::var("AGENTBAY_SOAK").ok().map(|count| count.parse().unwrap())
+}
+
+/// Whether tests may take their time.
+pub(crate) fn is_soak() -> bool {
+    many().is_some()
 }
 
 fn machine() -> (Machine, Repo) {
@@ -64,7 +69,7 @@ fn marked(proxy: &Proxy) -> usize {
 }
 
 fn go_away_at_random(proxy: &Proxy, next: &AtomicUsize) {
-    let count = cancelled_runs();
+    let count = many().unwrap_or(60);
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         if number >= count {

@@ -62,7 +62,7 @@ fn started(machine: &Machine, cli: &str) -> (Value, Value) {
 }
 
 #[test]
-fn each_cli_is_started_with_its_arguments_in_its_repository() {
+pub(crate) fn each_cli_is_started_with_its_arguments_in_its_repository() {
     let (machine, [x, y, z]) = three_models();
     machine.recording("codex", &["say", &codex_says("c")]);
     machine.recording("qwen", &["say", &qwen_says("q")]);
@@ -214,7 +214,7 @@ fn an_agent_file_that_forces_an_answer_is_used() {
 }
 
 #[test]
-fn a_cli_that_fails_is_a_failure_with_its_standard_error() {
+pub(crate) fn a_cli_that_fails_is_a_failure_with_its_standard_error() {
     let machine = generic("");
     machine.stand_in("cli", &["say", "--err", "boom: no such thing\n", "--exit", "3", "half an answer"]);
     let proxy = machine.serve();

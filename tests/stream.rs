@@ -74,7 +74,7 @@ fn a_character_that_is_cut_in_two_arrives_whole() {
 }
 
 #[test]
-fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
+pub(crate) fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
     let (machine, processes) = hanging(CONFIG);
     let proxy = machine.serve();
     drop(started(&proxy, &processes));
@@ -83,7 +83,7 @@ fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
 }
 
 #[test]
-fn a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too() {
+pub(crate) fn a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too() {
     let (machine, processes) = hanging(CONFIG);
     let proxy = machine.serve();
     let connection = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());

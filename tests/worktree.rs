@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
+use crate::soak::is_soak;
 use crate::support::{Machine, Proxy, Repo, Request, chat, error, quoted, read_once_there, wait_for};
 
 /// A machine with a repository, a model that works in worktrees of it, and a CLI that is this script.
@@ -33,6 +34,13 @@ fn run(proxy: &Proxy) -> (String, String) {
     let answer = answer.json();
     let id = answer["id"].as_str().unwrap().strip_prefix("chatcmpl-").unwrap();
     (id.to_owned(), answer["choices"][0]["message"]["content"].as_str().unwrap().to_owned())
+}
+
+/// Gives the machine these tools of the one that the tests run on.
+fn symlink_tools(machine: &Machine, tools: &[&str]) {
+    for tool in tools {
+        std::os::unix::fs::symlink(format!("/usr/bin/{tool}"), machine.path("tools").join(tool)).unwrap();
+    }
 }
 
 /// What came of worktrees and CLI, in order.
@@ -78,7 +86,7 @@ fn a_worktree_is_removed_after_a_run_that_failed() {
 }
 
 #[test]
-fn case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_ones_are_not() {
+pub(crate) fn case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_ones_are_not() {
     let (machine, repo) =
         machine("echo precious > new.txt; echo more >> README.md; echo x > a.o; echo '*.o' > .gitignore; echo done");
     let proxy = machine.serve();
@@ -95,7 +103,7 @@ fn case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_ones_are_not
 }
 
 #[test]
-fn case_067_only_ignored_files_leave_no_ref() {
+pub(crate) fn case_067_only_ignored_files_leave_no_ref() {
     let (machine, repo) = machine("echo x > a.o; echo done");
     repo.commit(".gitignore", "*.o\n");
     let proxy = machine.serve();
@@ -120,19 +128,23 @@ fn a_worktree_with_another_repository_in_it_stays() {
 }
 
 #[test]
-fn thirty_two_worktrees_at_once() {
+pub(crate) fn thirty_two_worktrees_at_once() {
     let (machine, repo) = machine("echo done");
+    let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    machine.write("proxy.toml", config + "[limits]\nruns = 32\n");
     let proxy = machine.serve();
-    thread::scope(|scope| {
-        for _ in 0..32 {
-            scope.spawn(|| assert_eq!(run(&proxy).1, "done"));
-        }
-    });
+    for _round in 0..if is_soak() { 10 } else { 1 } {
+        thread::scope(|scope| {
+            for _ in 0..32 {
+                scope.spawn(|| assert_eq!(run(&proxy).1, "done"));
+            }
+        });
+    }
     wait_for("the worktrees to be removed", || worktrees(&repo).is_empty());
 }
 
 #[test]
-fn case_064_a_repository_without_a_commit_is_told_as_such() {
+pub(crate) fn case_064_a_repository_without_a_commit_is_told_as_such() {
     let (machine, repo) = machine("echo done");
     repo.git(&["checkout", "--quiet", "--orphan", "trunk"]);
     let answer = machine.serve().complete(&chat("m", "hi"));
@@ -145,7 +157,7 @@ fn case_064_a_repository_without_a_commit_is_told_as_such() {
 }
 
 #[test]
-fn a_commit_of_a_run_is_kept_under_a_ref() {
+pub(crate) fn a_commit_of_a_run_is_kept_under_a_ref() {
     let (machine, repo) = machine(
         "echo precious > new.txt; git add new.txt\n\
          git -c user.name=Agent -c user.email=agent@example.invalid commit --quiet --message 'by the agent'\n\
@@ -253,7 +265,7 @@ fn a_worktree_that_is_in_use_is_listed_and_not_pruned() {
 }
 
 #[test]
-fn case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone() {
+pub(crate) fn case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone() {
     let (machine, repo) = machine("mkdir nested; git init --quiet nested; echo done");
     std::os::unix::fs::symlink("/bin/mkdir", machine.path("tools/mkdir")).unwrap();
     let proxy = machine.serve();
@@ -281,4 +293,63 @@ fn case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone() {
     assert_eq!(fs::read_to_string(foreign.join("file")).unwrap(), "precious");
     assert_eq!(worktrees(&repo), [gone, locked]);
     assert_eq!(run(&machine.serve()).1, "done");
+}
+
+#[test]
+pub(crate) fn case_066_a_submodule_that_the_agent_fills_does_not_keep_the_worktree() {
+    let (machine, repo) =
+        machine("git -c protocol.file.allow=always submodule --quiet update --init >&2; cat sub/f.txt");
+    let module = machine.repo("module").with("f.txt", "of the submodule\n");
+    repo.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", module.name(), "sub"]);
+    repo.git(&["commit", "--quiet", "--message", "a submodule"]);
+    symlink_tools(&machine, &["basename", "sed", "uname", "dirname", "mkdir", "ls", "tr"]);
+    let (_id, answer) = run(&machine.serve());
+    assert_eq!(answer, "of the submodule");
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    assert_eq!(repo.git(&["for-each-ref", "refs/agentbay/"]), "");
+}
+
+#[test]
+pub(crate) fn case_068_variables_of_git_that_were_inherited_lead_nowhere() {
+    let (machine, repo) = machine("git rev-parse --git-common-dir; echo $GIT_DIR");
+    let other = machine.repo("other");
+    let before = other.git(&["for-each-ref"]) + &fs::read_to_string(machine.path("other/.git/config")).unwrap();
+    let (git_dir, index) = (machine.name("other/.git"), machine.name("other/.git/index"));
+    let variables = [
+        ("GIT_DIR", git_dir.as_str()),
+        ("GIT_WORK_TREE", other.name()),
+        ("GIT_INDEX_FILE", &index),
+        ("GIT_CONFIG_COUNT", "1"),
+        ("GIT_CONFIG_KEY_0", "core.worktree"),
+        ("GIT_CONFIG_VALUE_0", other.name()),
+    ];
+    let proxy = machine.serve_inheriting(&variables);
+    let (_id, answer) = run(&proxy);
+    assert_eq!(answer, machine.name("repo/.git"));
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    let after = other.git(&["for-each-ref"]) + &fs::read_to_string(machine.path("other/.git/config")).unwrap();
+    assert_eq!(after, before);
+    assert!(!fs::read_to_string(machine.path("repo/.git/config")).unwrap().contains("worktree"));
+}
+
+#[test]
+fn a_worktree_whose_index_an_agent_left_locked_is_saved_all_the_same() {
+    let (machine, repo) = machine("echo work > new; : > \"$(git rev-parse --git-dir)/index.lock\"; echo done");
+    let (id, answer) = run(&machine.serve());
+    assert_eq!(answer, "done");
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new")]), "work");
+}
+
+#[test]
+fn hooks_of_the_repository_are_not_run() {
+    let (machine, repo) = machine("echo work > new; echo done");
+    let hook = machine.path("repo/.git/hooks/post-checkout");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, format!("#!/bin/sh\n: > {}\n", machine.name("hooked"))).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let (id, _answer) = run(&machine.serve());
+    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new")]), "work");
+    assert!(!machine.path("hooked").exists());
 }

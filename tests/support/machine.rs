@@ -121,6 +121,13 @@ impl Machine {
         self.serve_with(&["--listen", "127.0.0.1:0"])
     }
 
+    /// The same for a program that has inherited these variables.
+    pub(crate) fn serve_inheriting(&self, variables: &[(&str, &str)]) -> Proxy {
+        let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
+        command.envs(variables.iter().copied());
+        Proxy::start(command)
+    }
+
     /// Starts the program to serve, with these arguments.
     pub(crate) fn serve_with(&self, args: &[&str]) -> Proxy {
         Proxy::start(self.command(&[&["serve"], args].concat()))

@@ -54,6 +54,16 @@ const PASSED_PREFIXES: [&str; 14] = [
     "OPENROUTER_",
 ];
 
+/// What CLIs tell those that they start, so that these know where they are: a run of the host's is nobody's child.
+const INSIDE: [&str; 6] = [
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_CODE_SSE_PORT",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "GEMINI_CLI",
+    "QWEN_CODE",
+];
+
 /// Set for every run: no colours, no drawing, no questions.
 const FIXED: [(&str, &str); 3] = [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "true")];
 
@@ -111,7 +121,8 @@ impl Variables {
     pub fn base(host: &HostVariables) -> Self {
         let passed = |name: &OsStr| {
             name.to_str().is_some_and(|name| {
-                PASSED.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+                let known = PASSED.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+                known && !INSIDE.contains(&name)
             })
         };
         let host = host.0.iter().filter(|(name, _)| passed(name));

@@ -1,0 +1,338 @@
+//! The faults that have hurt others, each as what a CLI does, what has to come of it, and whether it did. `make faults`
+//! prints the table. The numbers are those of the list of faults and of the bank of cases that the project keeps.
+//!
+//! Each line is a test of this program, run once more: through the real binary, with a real process.
+
+mod output;
+
+use std::panic::catch_unwind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::{auth, cases, errors, killed, process, queue, retry, spec, stream, worktree};
+
+/// Lines that are tried at once.
+const AT_ONCE: usize = 4;
+
+struct Fault {
+    name: &'static str,
+    /// What the CLI does.
+    does: &'static str,
+    /// What has to come of it.
+    expected: &'static str,
+    /// Fails if it does not.
+    test: fn(),
+}
+
+const fn fault(name: &'static str, does: &'static str, expected: &'static str, test: fn()) -> Fault {
+    Fault { name, does, expected, test }
+}
+
+/// What is not tried, and why.
+const NOT_HERE: [(&str, &str, &str); 1] =
+    [("case-054", "is a launcher of Windows that cuts its arguments", "no Windows")];
+
+const FAULTS: [Fault; 45] = [
+    fault(
+        "1",
+        "prints 70 KiB, then reads standard input to its end",
+        "it is closed: the answer comes",
+        process::case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_prints_before_it_reads,
+    ),
+    fault(
+        "2",
+        "says that its turn is over and stays",
+        "answered at once, then ended",
+        process::case_057_a_cli_that_stays_after_its_result_has_answered,
+    ),
+    fault(
+        "3",
+        "says half and nothing more",
+        "504 timeout with the half",
+        retry::a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end,
+    ),
+    fault(
+        "4",
+        "would ask a person for leave",
+        "started so that it never asks",
+        spec::each_cli_is_started_with_its_arguments_in_its_repository,
+    ),
+    fault("5", "exits with 0 and says nothing", "500", output::exit_0_and_no_answer_is_a_failure),
+    fault(
+        "6",
+        "reports a rate limit as success, exit 0",
+        "429 rate_limit",
+        output::a_failure_that_is_reported_as_success_is_a_failure,
+    ),
+    fault(
+        "7",
+        "has no login and says so on stderr only",
+        "401 authentication",
+        output::a_missing_login_that_no_event_tells_of_is_known_by_its_words,
+    ),
+    fault(
+        "8",
+        "has an empty result after what it said",
+        "what it said",
+        output::what_the_assistant_said_is_the_answer_where_the_result_is_empty,
+    ),
+    fault(
+        "9",
+        "takes a prompt of 200 KiB as an argument",
+        "400 validation, told which",
+        process::a_prompt_that_no_argument_can_hold_is_told_as_such,
+    ),
+    fault(
+        "10",
+        "says its text in pieces and whole",
+        "once",
+        output::a_text_that_comes_in_pieces_and_whole_is_told_once,
+    ),
+    fault(
+        "11",
+        "says turn.failed and exits with 0",
+        "502 server",
+        output::a_turn_that_failed_is_a_failure_whatever_the_exit_code,
+    ),
+    fault(
+        "12",
+        "fails with words on stderr only",
+        "500 with the words",
+        spec::a_cli_that_fails_is_a_failure_with_its_standard_error,
+    ),
+    fault(
+        "13",
+        "leaves processes that ignore SIGTERM; host killed",
+        "none left, work saved",
+        killed::nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_at_the_next_start,
+    ),
+    fault(
+        "13b",
+        "leaves a process in a session of its own",
+        "it ends with the run",
+        killed::a_process_that_left_the_group_of_its_cli_ends_with_the_run,
+    ),
+    fault(
+        "14",
+        "leaves a process that holds the pipe",
+        "answered, place freed",
+        process::a_descendant_that_holds_the_pipe_does_not_hold_the_worktree,
+    ),
+    fault(
+        "15",
+        "prints 100 MB to a slow reader",
+        "held back, memory bounded",
+        process::a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_memory,
+    ),
+    fault(
+        "16",
+        "prints a line of 3 MiB",
+        "what follows is read",
+        cases::case_003_a_line_of_three_megabytes_costs_nothing_that_follows,
+    ),
+    fault(
+        "17",
+        "runs on until it is cancelled",
+        "listed as it is, then ended",
+        queue::a_run_can_be_looked_at_and_cancelled,
+    ),
+    fault("18", "runs 32 times at once in worktrees", "no failure, none left", worktree::thirty_two_worktrees_at_once),
+    fault(
+        "19",
+        "leaves changes and new files",
+        "saved under a ref",
+        worktree::case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_ones_are_not,
+    ),
+    fault(
+        "20",
+        "leaves what cannot be saved",
+        "kept, told, cleared later",
+        worktree::case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone,
+    ),
+    fault(
+        "21",
+        "would refuse to run inside another CLI",
+        "knows nothing of one",
+        output::a_cli_is_not_told_that_it_runs_inside_another_one,
+    ),
+    fault(
+        "22",
+        "has lost the session",
+        "404, resumed once",
+        output::a_session_that_is_gone_is_not_found_and_not_resumed_again,
+    ),
+    fault(
+        "23",
+        "fails after it changed the repository",
+        "not tried again",
+        retry::a_run_that_changed_the_repository_is_not_tried_again,
+    ),
+    fault(
+        "24",
+        "fails with a rate limit, then answers",
+        "the next one runs at once",
+        output::a_failure_keeps_nobody_out_afterwards,
+    ),
+    fault("25", "(a page under another name asks)", "403", auth::a_foreign_host_name_is_refused),
+    fault(
+        "case-052",
+        "gets 1 MiB, 200 KiB of system text, both",
+        "200, all of it by stdin",
+        process::case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_prints_before_it_reads,
+    ),
+    fault(
+        "case-055",
+        "launcher, child, grandchild that ignore SIGTERM",
+        "504, nothing left",
+        process::case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing_behind,
+    ),
+    fault(
+        "case-057",
+        "says ok and never ends",
+        "200 ok",
+        process::case_057_a_cli_that_stays_after_its_result_has_answered,
+    ),
+    fault(
+        "case-058",
+        "floods stderr before it answers",
+        "200, not blocked",
+        cases::case_058_a_flood_on_standard_error_does_not_block_the_answer,
+    ),
+    fault(
+        "case-061",
+        "answers a client that goes away, queued",
+        "never starts, place freed",
+        queue::case_061_a_client_that_goes_away_while_it_waits_never_runs_and_frees_its_place,
+    ),
+    fault(
+        "case-061b",
+        "answers a client that goes away, whole",
+        "ended",
+        stream::a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too,
+    ),
+    fault(
+        "case-061c",
+        "answers a client that goes away, streamed",
+        "ended",
+        stream::a_client_that_goes_away_ends_the_cli_and_what_it_started,
+    ),
+    fault(
+        "case-062",
+        "forks twice ten times, 50 runs",
+        "no zombie",
+        process::case_062_no_zombie_is_left_of_runs_that_fork_twice,
+    ),
+    fault(
+        "case-064",
+        "has a repository without a commit",
+        "configuration, told so",
+        worktree::case_064_a_repository_without_a_commit_is_told_as_such,
+    ),
+    fault(
+        "case-065",
+        "finds leftovers, locked and foreign folders",
+        "cleared, or left alone",
+        worktree::case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone,
+    ),
+    fault(
+        "case-066",
+        "fills a submodule",
+        "worktree removed",
+        worktree::case_066_a_submodule_that_the_agent_fills_does_not_keep_the_worktree,
+    ),
+    fault(
+        "case-067.1",
+        "leaves new files",
+        "saved under a ref",
+        worktree::case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_ones_are_not,
+    ),
+    fault(
+        "case-067.2",
+        "commits on a detached HEAD",
+        "kept under a ref",
+        worktree::a_commit_of_a_run_is_kept_under_a_ref,
+    ),
+    fault(
+        "case-067.4",
+        "leaves ignored files only",
+        "removed, no ref",
+        worktree::case_067_only_ignored_files_leave_no_ref,
+    ),
+    fault(
+        "case-068",
+        "inherits GIT_DIR and more of another repository",
+        "works in its own",
+        worktree::case_068_variables_of_git_that_were_inherited_lead_nowhere,
+    ),
+    fault(
+        "case-076",
+        "is asked by a client with a key",
+        "key not passed on",
+        process::case_076_the_clients_key_is_no_vendors_key_and_is_not_passed_on,
+    ),
+    fault(
+        "case-078.1",
+        "has a folder that is gone",
+        "404, folder told",
+        errors::a_repository_that_is_missing_is_told_by_its_path,
+    ),
+    fault(
+        "case-078.2",
+        "is not on PATH",
+        "404, how to install",
+        errors::a_cli_that_is_not_installed_is_told_with_how_to_install_it,
+    ),
+    fault(
+        "case-078.3",
+        "cannot be executed",
+        "configuration, told why",
+        errors::a_cli_that_cannot_be_started_is_told_with_the_reason,
+    ),
+];
+
+impl Fault {
+    /// What was seen: what was expected, or how the test failed.
+    fn seen(&self) -> Result<(), String> {
+        catch_unwind(self.test).map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            text.unwrap_or("a panic").lines().next().unwrap_or_default().to_owned()
+        })
+    }
+}
+
+/// One line of the table.
+#[expect(clippy::print_stdout, reason = "the table is for whoever runs the test with its output")]
+fn line(name: &str, does: &str, expected: &str, seen: &str, verdict: &str) {
+    println!("{name:<11} {does:<50} {expected:<28} {seen:<28} {verdict}");
+}
+
+#[test]
+fn every_fault_comes_out_as_it_has_to() {
+    let (next, seen) = (AtomicUsize::new(0), Mutex::new(vec![None; FAULTS.len()]));
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(fault) = FAULTS.get(at) else { return };
+                    let outcome = fault.seen();
+                    seen.lock().unwrap()[at] = Some(outcome);
+                }
+            });
+        }
+    });
+    let seen = seen.into_inner().unwrap();
+    line("fault", "the CLI …", "expected", "seen", "verdict");
+    for (fault, seen) in FAULTS.iter().zip(&seen) {
+        match seen.as_ref().unwrap() {
+            Ok(()) => line(fault.name, fault.does, fault.expected, "as expected", "right"),
+            Err(wrong) => line(fault.name, fault.does, fault.expected, wrong, "WRONG"),
+        }
+    }
+    for (name, does, why) in NOT_HERE {
+        line(name, does, "", "", &format!("not tried: {why}"));
+    }
+    let wrong = seen.iter().filter(|seen| matches!(seen, Some(Err(_)))).count();
+    assert_eq!(wrong, 0, "of {} lines", FAULTS.len());
+}

@@ -1,0 +1,118 @@
+//! What CLIs print that has misled others: failures that look like success, answers that come twice or only in part.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Machine, Proxy, Request, chat};
+
+/// A machine whose CLI of this name prints lines on each stream and ends with a code.
+fn machine(driver: &str, stdout: &[Value], stderr: &str, code: &str) -> Machine {
+    let machine = Machine::configured(&format!(
+        "[models.m]\ndriver = \"{driver}\"\nrepo = \".\"\nretries = 0\n[limits]\ngrace = \"200ms\"\n"
+    ));
+    let lines: String = stdout.iter().map(|line| format!("{line}\n")).collect();
+    machine.stand_in(driver, &["say", "--err", stderr, "--exit", code, &lines]);
+    machine
+}
+
+fn asked(machine: &Machine) -> Answer {
+    machine.serve().complete(&chat("m", "hi"))
+}
+
+fn failure(answer: &Answer) -> (u16, String) {
+    (answer.status, answer.json()["error"]["code"].as_str().expect("a code").to_owned())
+}
+
+fn content(answer: &Answer) -> Value {
+    answer.json()["choices"][0]["message"]["content"].clone()
+}
+
+fn assistant(text: &str) -> Value {
+    json!({"type": "assistant", "session_id": "s-1", "parent_tool_use_id": null, "message": {
+        "id": "m-1", "role": "assistant", "content": [{"type": "text", "text": text}],
+    }})
+}
+
+fn result(text: &str, is_error: bool) -> Value {
+    json!({"type": "result", "subtype": "success", "is_error": is_error, "result": text, "session_id": "s-1",
+           "num_turns": 1, "usage": {"input_tokens": 1, "output_tokens": 1}})
+}
+
+fn delta(text: &str) -> Value {
+    json!({"type": "stream_event", "session_id": "s-1", "parent_tool_use_id": null, "event": {
+        "type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text},
+    }})
+}
+
+#[test]
+pub(crate) fn a_failure_that_is_reported_as_success_is_a_failure() {
+    let failed = result("API Error: 429 rate_limit_error: too many requests", true);
+    assert_eq!(failure(&asked(&machine("claude", &[failed], "", "0"))), (429, "rate_limit".to_owned()));
+}
+
+#[test]
+pub(crate) fn a_missing_login_that_no_event_tells_of_is_known_by_its_words() {
+    let said = "Please set an Auth method in your settings.json or specify one of the following environment \
+                variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA\n";
+    assert_eq!(failure(&asked(&machine("gemini", &[], said, "41"))), (401, "authentication".to_owned()));
+}
+
+#[test]
+pub(crate) fn what_the_assistant_said_is_the_answer_where_the_result_is_empty() {
+    assert_eq!(content(&asked(&machine("claude", &[assistant("hello"), result("", false)], "", "0"))), "hello");
+}
+
+#[test]
+pub(crate) fn exit_0_and_no_answer_is_a_failure() {
+    assert_eq!(asked(&machine("codex", &[], "", "0")).status, 500);
+}
+
+#[test]
+pub(crate) fn a_text_that_comes_in_pieces_and_whole_is_told_once() {
+    let said = [delta("hel"), delta("lo"), assistant("hello"), result("hello", false)];
+    let machine = machine("claude", &said, "", "0");
+    let proxy = machine.serve();
+    assert_eq!(proxy.streamed("m", "hi").content, "hello");
+    assert_eq!(content(&proxy.complete(&chat("m", "hi"))), "hello");
+}
+
+#[test]
+pub(crate) fn a_turn_that_failed_is_a_failure_whatever_the_exit_code() {
+    let failed = json!({"type": "turn.failed", "error": {"message": "unexpected status 503 Service Unavailable"}});
+    assert_eq!(failure(&asked(&machine("codex", &[failed], "", "0"))), (502, "server".to_owned()));
+}
+
+#[test]
+pub(crate) fn a_session_that_is_gone_is_not_found_and_not_resumed_again() {
+    let gone = "No conversation found with session ID: dead-1";
+    let failed = json!({"type": "result", "subtype": "error_during_execution", "is_error": true, "num_turns": 0,
+                        "session_id": "dead-1", "errors": [gone]});
+    let machine = Machine::configured("[models.m]\ndriver = \"claude\"\nrepo = \".\"\n");
+    machine.script(
+        "claude",
+        &format!("printf x >> ../tries; cat > /dev/null; echo '{failed}'; echo '{gone}' >&2; exit 1"),
+    );
+    let request = Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    let answer = machine.serve().send(&request.header("x-agent-session", "dead-1"));
+    assert_eq!(failure(&answer), (404, "not_found".to_owned()));
+    assert_eq!(answer.header("x-agent-session"), None);
+    assert_eq!(std::fs::read_to_string(machine.path("tries")).unwrap(), "x");
+}
+
+#[test]
+pub(crate) fn a_failure_keeps_nobody_out_afterwards() {
+    let failed = result("API Error: 429 rate_limit_error: too many requests", true);
+    let machine = machine("claude", &[failed], "", "0");
+    let proxy: Proxy = machine.serve();
+    assert_eq!(proxy.complete(&chat("m", "hi")).status, 429);
+    let said = [assistant("hello"), result("hello", false)].map(|line| format!("{line}\n")).concat();
+    machine.stand_in("claude", &["say", &said]);
+    assert_eq!(proxy.ask("m", "hi"), "hello");
+}
+
+#[test]
+pub(crate) fn a_cli_is_not_told_that_it_runs_inside_another_one() {
+    let machine = Machine::configured("[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n");
+    machine.script("cli", "cat > /dev/null; echo \"[$CLAUDECODE$CLAUDE_CODE_ENTRYPOINT$CODEX_SANDBOX]\"");
+    let inherited = [("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli"), ("CODEX_SANDBOX", "seatbelt")];
+    assert_eq!(machine.serve_inheriting(&inherited).ask("m", "hi"), "[]");
+}
