@@ -106,7 +106,7 @@ fn a_run_that_has_said_something_is_not_tried_again() {
 
 #[test]
 fn a_cli_that_says_nothing_for_too_long_is_ended_and_tried_again() {
-    let settings = "[defaults]\nidle_timeout = \"100ms\"\nretries = 1\n";
+    let settings = "[defaults]\nidle_timeout = \"1s\"\nretries = 1\n";
     let machine = machine("[ $try = x ] && sleep 100; printf done", "exit 1", settings);
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("a", "hi"));
@@ -115,13 +115,13 @@ fn a_cli_that_says_nothing_for_too_long_is_ended_and_tried_again() {
 
 #[test]
 pub(crate) fn a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end() {
-    let machine = machine("sleep 100", "", "[defaults]\nidle_timeout = \"100ms\"\nretries = 0\nfallback = []\n");
+    let machine = machine("sleep 100", "", "[defaults]\nidle_timeout = \"1s\"\nretries = 0\nfallback = []\n");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("b", "hi"));
     assert_ne!(answer.status, 504, "{answer:?}");
     fs::write(machine.path("bin/b"), "#!/bin/sh\nprintf half; exec sleep 100\n").unwrap();
     let answer = proxy.complete(&chat("b", "hi"));
-    let message = "the CLI said nothing for 100ms and was ended: raise `idle_timeout` of the model if it needs more";
+    let message = "the CLI said nothing for 1s and was ended: raise `idle_timeout` of the model if it needs more";
     let mut expected = error(message, "server_error", None, "timeout", None);
     expected["error"]["partial"] = "half".into();
     assert_eq!((answer.status, answer.json()), (504, expected));

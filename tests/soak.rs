@@ -76,7 +76,7 @@ fn go_away_at_random(proxy: &Proxy, next: &AtomicUsize) {
             return;
         }
         let mut body = chat("fleeting", "hi");
-        body["stream"] = (number % 2 == 0).into();
+        body["stream"] = number.is_multiple_of(2).into();
         let connection = Request::post("/v1/chat/completions", body.to_string()).open(proxy.address());
         thread::sleep(moment(number));
         drop(connection);

@@ -123,7 +123,7 @@ fn a_worktree_with_another_repository_in_it_stays() {
     let (id, _) = run(&proxy);
     let worktree = machine.name(&format!("worktrees/{id}"));
     proxy.logged(&["WARN", "worktree kept", &worktree]);
-    assert_eq!(worktrees(&repo), [worktree.clone()]);
+    assert_eq!(worktrees(&repo), std::slice::from_ref(&worktree));
     assert_eq!(fs::read_to_string(format!("{worktree}/inner/new.txt")).unwrap(), "precious\n");
 }
 

@@ -129,7 +129,7 @@ fn read(tables: &Tables, reports: &Reports, paths: &Paths<'_>, overrides: &Overr
     report_lost_fallbacks(&configured, tables, reports);
 
     let models = if tables.settings.is_none() && tables.registry.is_none() {
-        Models::Discovered { template: Template::for_repo(paths.folder.clone(), limits.run) }
+        Models::Discovered { template: Box::new(Template::for_repo(paths.folder.clone(), limits.run)) }
     } else {
         Models::Configured(configured)
     };

@@ -19,7 +19,7 @@ pub enum Models {
     /// There is no file: `echo` and every known CLI found on PATH, for this repository.
     Discovered {
         /// What the models have in common.
-        template: Template,
+        template: Box<Template>,
     },
 }
 

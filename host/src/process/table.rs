@@ -1,6 +1,8 @@
 //! The processes of this machine, as far as they can be looked at: when they were started, and which mark they bear.
 
-use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 use sysinfo::{ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
 use super::mark::Mark;
@@ -22,10 +24,12 @@ pub(super) fn started(pid: u32) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::start_time)
 }
 
-/// Every process that bears a mark and is not this one. Those of other users show nothing of themselves.
+/// Every process of this user that bears a mark and is not this one. In a container, processes have other numbers, and
+/// marks with those numbers mean nothing here.
 pub(super) fn marked() -> Vec<Marked> {
     let Ok(mut system) = System::new() else { return Vec::new() };
-    let environment = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).without_tasks();
+    let environment =
+        ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).with_user(UpdateKind::Always).without_tasks();
     system.refresh_processes_specifics(ProcessesToUpdate::All, true, environment);
     let lives = |mark: &Mark| {
         let host = system.process(sysinfo::Pid::from_u32(mark.host.pid()));
@@ -33,12 +37,20 @@ pub(super) fn marked() -> Vec<Marked> {
         let host = host.filter(|host| host.status() != ProcessStatus::Zombie);
         host.is_some_and(|host| mark.host.is(host.pid().as_u32(), host.start_time()))
     };
-    let this = std::process::id();
+    let (this, user) = (std::process::id(), geteuid().as_raw());
+    let ours = |process: &&sysinfo::Process| process.effective_user_id().is_some_and(|of| **of == user);
     let of_process = |process: &sysinfo::Process| {
         let mark = Mark::among(process.environ().iter().map(|variable| variable.as_os_str()))?;
         Some(Marked { pid: process.pid().as_u32(), mark, host_lives: lives(&mark) })
     };
-    system.processes().values().filter_map(of_process).filter(|marked| marked.pid != this).collect()
+    let marked = system.processes().values().filter(ours).filter_map(of_process);
+    marked.filter(|marked| marked.pid != this && is_numbered_as_we_are(marked.pid)).collect()
+}
+
+/// Whether the numbers of processes mean the same to a process as to this one. Only Linux has it otherwise.
+fn is_numbered_as_we_are(pid: u32) -> bool {
+    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/pid")).ok();
+    namespace("self").is_none_or(|own| namespace(&pid.to_string()).is_some_and(|other| other == own))
 }
 
 /// Sends a signal to a process. One that is gone needs none.

@@ -12,9 +12,9 @@ use super::pump::{self, Finish, Listening, interruption};
 use super::queue::{Place, Wanted};
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
-use crate::domain::{Failure, Framing, RunId, Turn, Usage};
+use crate::domain::{Failure, Framing, PlanFile, RunId, Turn, Usage};
 use crate::plugin::{LoadedPlugin, Transcript};
-use crate::process::Child;
+use crate::process::{Child, Command};
 use crate::workspace::{self, Git, Lease, RunDir, Site, TreeState, agent_file};
 
 /// What is to be tried.
@@ -56,6 +56,17 @@ pub(super) struct Rest {
     _run_dir: RunDir,
     /// Held until everything is given back.
     _place: Place,
+}
+
+/// All that a process is to be started with.
+struct Prepared {
+    turn: Turn,
+    framing: Framing,
+    files: Vec<PlanFile>,
+    command: Command,
+    transcript: Transcript,
+    site: Site,
+    run_dir: RunDir,
 }
 
 /// A process that has been started for a turn, and all that goes with it.
@@ -112,6 +123,22 @@ impl Task<'_> {
     }
 
     async fn start(self) -> Result<Started, RunError> {
+        // Side by side: git takes as long as the plugin.
+        let (before, prepared) = tokio::join!(self.state_before(), self.prepare());
+        let Prepared { turn, framing, files, command, transcript, site, run_dir } = prepared?;
+        run_dir.write(&files)?;
+        let git = &self.means.git;
+        let lease = site.lease(git).await?;
+        match Child::spawn(command) {
+            Ok(child) => Ok(Started { turn, framing, transcript, child, lease, before, run_dir }),
+            Err(error) => {
+                lease.give_back(git).await;
+                Err(RunError::Spawn { error, install_hint: String::new() })
+            }
+        }
+    }
+
+    async fn prepare(self) -> Result<Prepared, RunError> {
         let Self { route, means, .. } = self;
         let model = &route.model;
         let plugin = route.plugin().ok_or_else(|| route.missing_plugin())?;
@@ -131,17 +158,8 @@ impl Task<'_> {
             Refusal::Missing(error) => RunError::Spawn { error, install_hint: description.probe.install_hint.clone() },
         })?;
         let transcript = instance.transcript(&turn).await?;
-
-        run_dir.write(plan.files())?;
-        let lease = site.lease(&means.git).await?;
-        let before = self.state_before().await;
-        match Child::spawn(command) {
-            Ok(child) => Ok(Started { turn, framing: description.framing, transcript, child, lease, before, run_dir }),
-            Err(error) => {
-                lease.give_back(&means.git).await;
-                Err(RunError::Spawn { error, install_hint: String::new() })
-            }
-        }
+        let files = plan.files().to_vec();
+        Ok(Prepared { turn, framing: description.framing, files, command, transcript, site, run_dir })
     }
 
     /// How the repository is, where that has to be known to try again.

@@ -217,11 +217,10 @@ impl State {
         }
         let same_key = |going: &&Going| going.claim.as_ref().is_some_and(|other| other.key == claim.key);
         let mut found = self.runs.values().rev().filter(same_key);
-        let going = found.find_map(|going| match &going.claim {
+        found.find_map(|going| match &going.claim {
             Some(other) if other.body != claim.body => Some(Entered::Taken),
             _ => going.feed.join().map(|listener| Entered::Joined(going.run.id, listener)),
-        });
-        going
+        })
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Job {
 /// What follows a try.
 enum Next {
     /// Nothing: this is how the run ended.
-    End(Attempt),
+    End(Box<Attempt>),
     /// The same model, after this time.
     Again(Duration),
     /// The next model.
@@ -91,7 +91,7 @@ impl Job {
             let again = others || tries.are_left();
             let attempt = self.attempt(route, left, again).await;
             match self.next(attempt, &mut tries, others, until).await {
-                Next::End(attempt) => return Some(attempt),
+                Next::End(attempt) => return Some(*attempt),
                 Next::Fallback => return None,
                 Next::Again(wait) => {
                     self.entry.is(Phase::Waiting);
@@ -113,22 +113,22 @@ impl Job {
 
     /// What follows a try. If another try does, nothing of this one is left.
     async fn next(&self, mut attempt: Attempt, tries: &mut Tries, others: bool, until: Instant) -> Next {
-        let Outcome::Failed { failure, .. } = &attempt.ended.outcome else { return Next::End(attempt) };
+        let Outcome::Failed { failure, .. } = &attempt.ended.outcome else { return Next::End(Box::new(attempt)) };
         let (category, model) = (failure.category, attempt.model.clone());
         if attempt.is_final {
-            return Next::End(attempt);
+            return Next::End(Box::new(attempt));
         }
         let in_time = |wait: &Duration| Instant::now() + *wait < until;
         let next = match tries.next(failure, Timestamp::now()).filter(in_time) {
             Some(wait) => Next::Again(wait),
             None if others && category.may_fall_back() => Next::Fallback,
-            None => return Next::End(attempt),
+            None => return Next::End(Box::new(attempt)),
         };
         if let Some(rest) = attempt.rest.take()
             && !rest.throw_away(&self.means.git).await
         {
             tracing::info!("the run is not tried again: it has changed something");
-            return Next::End(attempt);
+            return Next::End(Box::new(attempt));
         }
         tracing::info!(model, category = category.name(), "a try failed, another one follows");
         let failed = FailedTry { model, category };

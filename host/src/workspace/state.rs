@@ -19,8 +19,8 @@ impl TreeState {
     /// # Errors
     /// It is no repository, git fails, or so much differs that not all of it was looked at.
     pub async fn of(git: &Git, repo: &Path) -> Result<Self, WorkspaceError> {
-        let top = git.line("rev-parse", repo, &["rev-parse", "--show-toplevel"]).await?;
-        let status = git.status(repo).await?;
+        let ask = ["rev-parse", "--show-toplevel"];
+        let (top, status) = tokio::try_join!(git.line("rev-parse", repo, &ask), git.status(repo))?;
         let mut digest = Sha256::new();
         digest.update(&status);
         // A file that differed before may differ in another way now.
