@@ -5,7 +5,6 @@ use std::time::Duration;
 use super::error::RunError;
 use super::interest::Interest;
 use super::live::{Entry, Phase};
-use super::pipeline::not_started;
 use super::policy::{self, Refusal};
 use super::prompt::{self, Around};
 use super::pump::{self, Finish, Listening, interruption};
@@ -152,7 +151,7 @@ impl Task<'_> {
 
         let mut instance = plugin.instance(&route.snapshot.limits.plugin).await?;
         let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
-        let command = policy::command(route, description, &plan, &means.host, (self.id, site.workdir()));
+        let command = policy::command(route, description, &plan, &means.host, self.id, site.workdir());
         let command = command.map_err(|refusal| match refusal {
             Refusal::Policy(error) => RunError::Policy(error),
             Refusal::Missing(error) => RunError::Spawn { error, install_hint: description.probe.install_hint.clone() },
@@ -220,6 +219,13 @@ impl Rest {
         self.lease.give_back(git).await;
         unchanged
     }
+}
+
+/// A run could not even begin.
+fn not_started(error: RunError) -> Attempt {
+    tracing::warn!(%error, "run not started");
+    let is_final = matches!(error, RunError::NoPlace(_));
+    Attempt { is_final, ..Attempt::failed(error.into_failure()) }
 }
 
 async fn end(child: Child, unwanted: bool) {

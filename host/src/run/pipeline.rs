@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::attempt::{self, Attempt, Task};
-use super::error::RunError;
 use super::feed::Writer;
 use super::interest::Interest;
 use super::live::{Entry, FailedTry, Phase};
@@ -145,11 +144,4 @@ impl Job {
     async fn wait_for_listeners(&self) {
         self.interest().lost().await;
     }
-}
-
-/// A run could not even begin.
-pub(super) fn not_started(error: RunError) -> Attempt {
-    tracing::warn!(%error, "run not started");
-    let is_final = matches!(error, RunError::NoPlace(_));
-    Attempt { is_final, ..Attempt::failed(error.into_failure()) }
 }

@@ -14,7 +14,8 @@ pub(super) fn command(
     description: &Description,
     plan: &Plan,
     host: &HostVariables,
-    place: (RunId, PathBuf),
+    run: RunId,
+    workdir: PathBuf,
 ) -> Result<Command, Refusal> {
     let driver = &route.model.driver;
     if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && changes_loading(name)) {
@@ -25,7 +26,6 @@ pub(super) fn command(
     let mut variables = Variables::base(host);
     variables.plan(plan.env());
     variables.configure(&route.model.env, host);
-    let (run, workdir) = place;
     let (args, grace) = (plan.args().to_vec(), route.model.limits.grace);
     Ok(Command { executable, args, workdir, variables, run: Some(run), grace })
 }
@@ -175,7 +175,7 @@ mod tests {
         let route = Route { snapshot: Arc::new(Snapshot::default()), model: Arc::new(model(Some("/bin/sh"))) };
         let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
         let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();
-        command(&route, &description(&["codex"]), &plan, &HostVariables::default(), (RunId::new(), "/repo".into()))
+        command(&route, &description(&["codex"]), &plan, &HostVariables::default(), RunId::new(), "/repo".into())
     }
 
     #[test]
