@@ -353,3 +353,49 @@ fn hooks_of_the_repository_are_not_run() {
     assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new")]), "work");
     assert!(!machine.path("hooked").exists());
 }
+
+/// The same machine with more said of its worktrees.
+fn machine_with(cli: &str, more: &str) -> (Machine, Repo) {
+    let (machine, repo) = machine(cli);
+    let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    machine.write("proxy.toml", config.replace("/worktrees\" }", &format!("/worktrees\", {more} }}")));
+    (machine, repo)
+}
+
+#[test]
+fn a_worktree_is_made_from_the_commit_that_is_named() {
+    let (machine, repo) = machine_with("cat AGENTS.md; git rev-parse --abbrev-ref HEAD", "base = \"older\"");
+    repo.git(&["branch", "older"]);
+    repo.commit("AGENTS.md", "NEWER\n");
+    let proxy = machine.serve();
+    assert_eq!(run(&proxy).1, "RULES\nHEAD");
+    repo.git(&["branch", "--delete", "--force", "older"]);
+    let answer = proxy.complete(&chat("m", "hi"));
+    let message = format!(
+        "`worktree.base` of the model is \"older\", which names no commit in {}: correct it, or fetch it",
+        repo.name()
+    );
+    let expected = error(&message, "server_error", None, "configuration", None);
+    assert_eq!((answer.status, answer.json()), (500, expected));
+}
+
+#[test]
+fn a_worktree_with_work_in_it_stays_if_it_is_to_be_kept_until_it_is_pruned() {
+    let (machine, repo) = machine_with("echo done", "keep = \"changed\"");
+    let proxy = machine.serve();
+    run(&proxy);
+    wait_for("a worktree without work to be removed", || worktrees(&repo).is_empty());
+    machine.script("cli", "echo work > new; echo done");
+    let (id, _answer) = run(&proxy);
+    proxy.stop();
+    let path = machine.name(&format!("worktrees/{id}"));
+    let saved = || repo.git(&["show", &format!("refs/agentbay/{id}:new")]);
+    assert_eq!((worktrees(&repo), saved().as_str()), (vec![path.clone()], "work"));
+
+    machine.serve().stop();
+    let listed = machine.run(&["worktree", "list"]).stdout;
+    assert_eq!(listed, format!("{id}\tm\tkept\t{}\t{path}\n", repo.name()));
+    let pruned = machine.run(&["worktree", "prune"]);
+    assert_eq!((pruned.code, pruned.stdout), (Some(0), format!("{path}\tremoved\n")));
+    assert_eq!((worktrees(&repo), saved().as_str()), (vec![], "work"));
+}

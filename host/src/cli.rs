@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::app::{self, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
 use crate::process::{self, Host};
-use crate::workspace::Listed;
+use crate::workspace::{Cleared, Listed, State};
 use crate::{echo_agent, telemetry};
 
 /// Makes CLI coding agents answer as models behind standard APIs.
@@ -241,8 +241,12 @@ fn list_plugins(loaded: &Loaded) -> io::Result<()> {
 
 fn list_worktrees(loaded: &Loaded) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    for Listed { run, model, repo, path, is_lent } in app::worktrees::list(loaded) {
-        let state = if is_lent { "in use" } else { "left over" };
+    for Listed { run, model, repo, path, state } in app::worktrees::list(loaded) {
+        let state = match state {
+            State::InUse => "in use",
+            State::Kept => "kept",
+            State::LeftOver => "left over",
+        };
         writeln!(stdout, "{run}\t{model}\t{state}\t{}\t{}", repo.display(), path.display())?;
     }
     Ok(())
@@ -250,12 +254,15 @@ fn list_worktrees(loaded: &Loaded) -> io::Result<()> {
 
 async fn prune_worktrees(loaded: &Loaded) -> anyhow::Result<ExitCode> {
     let mut stdout = io::stdout();
-    let pruned = app::worktrees::prune(loaded).await;
-    for (path, gone) in &pruned {
-        let what = if *gone { "removed" } else { "kept, since its work cannot be saved" };
+    let pruned = app::worktrees::prune(loaded, true).await;
+    for (path, cleared) in &pruned {
+        let what = match cleared {
+            Cleared::Removed => "removed",
+            Cleared::Kept | Cleared::Unsaved => "kept, since its work cannot be saved",
+        };
         writeln!(stdout, "{}\t{what}", path.display())?;
     }
-    let all_gone = pruned.iter().all(|(_, gone)| *gone);
+    let all_gone = pruned.iter().all(|(_, cleared)| *cleared == Cleared::Removed);
     Ok(if all_gone { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

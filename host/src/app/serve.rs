@@ -96,8 +96,8 @@ async fn clear_up(loaded: &Loaded) {
         Ok(count) => tracing::warn!(count, "processes of runs whose host is gone were ended"),
         Err(error) => tracing::warn!(%error, "cannot look for what is left of earlier runs"),
     }
-    for (worktree, gone) in worktrees::prune(loaded).await {
-        tracing::warn!(worktree = %worktree.display(), gone, "a worktree was left by a run whose host is gone");
+    for (worktree, cleared) in worktrees::prune(loaded, false).await {
+        tracing::warn!(worktree = %worktree.display(), ?cleared, "a worktree was left by a run whose host is gone");
     }
 }
 

@@ -8,10 +8,11 @@ use std::time::Duration;
 use super::section::{Item, Section};
 use super::tree::Value;
 use super::values::{self, Paths, Zero};
-use crate::domain::{EnvSetting, Model, Permission, PluginId, RunLimits, Worktree};
+use crate::domain::{EnvSetting, Keep, Model, Permission, PluginId, RunLimits, Worktree};
 
 const AGENT_FILE: &str = "AGENTS.md";
 const WORKTREES: &str = "/tmp/agenticllm";
+const BASE: &str = "HEAD";
 /// An agent's run takes minutes; one that takes half an hour has most likely lost its way.
 const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Longer than a model thinks and most builds take; a CLI that is silent for longer has lost its connection.
@@ -36,12 +37,37 @@ pub(super) struct Shared {
     pub(super) env: BTreeMap<String, EnvSetting>,
 }
 
-/// Whether a run has a worktree of its own, and where.
+/// Whether a run has a worktree of its own, and what was said of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WorktreeSetting {
     Off,
-    On,
-    In(PathBuf),
+    On(WorktreeTable),
+}
+
+/// What was said of worktrees.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct WorktreeTable {
+    dir: Option<PathBuf>,
+    base: Option<String>,
+    keep: Option<Keep>,
+}
+
+impl WorktreeTable {
+    fn or(self, defaults: &Self) -> Self {
+        Self {
+            dir: self.dir.or_else(|| defaults.dir.clone()),
+            base: self.base.or_else(|| defaults.base.clone()),
+            keep: self.keep.or(defaults.keep),
+        }
+    }
+
+    fn into_worktree(self) -> Worktree {
+        Worktree {
+            dir: self.dir.unwrap_or_else(|| WORKTREES.into()),
+            base: self.base.unwrap_or_else(|| BASE.to_owned()),
+            keep: self.keep.unwrap_or_default(),
+        }
+    }
 }
 
 impl Shared {
@@ -68,7 +94,9 @@ impl Shared {
             self.env.entry(name.clone()).or_insert_with(|| setting.clone());
         }
         let worktree = match (self.worktree, &defaults.worktree) {
-            (Some(WorktreeSetting::On), Some(place @ WorktreeSetting::In(_))) => Some(place.clone()),
+            (Some(WorktreeSetting::On(own)), Some(WorktreeSetting::On(defaults))) => {
+                Some(WorktreeSetting::On(own.or(defaults)))
+            }
             (own, default) => own.or_else(|| default.clone()),
         };
         Self {
@@ -89,17 +117,16 @@ impl Shared {
     /// The model with these settings, which has nothing of its own yet.
     pub(super) fn into_model(self, name: &str, driver: PluginId, limits: RunLimits) -> Model {
         let agent_file = self.agent_file.unwrap_or_else(|| AGENT_FILE.into());
-        let worktrees = match self.worktree {
+        let worktree = match self.worktree {
             None | Some(WorktreeSetting::Off) => None,
-            Some(WorktreeSetting::On) => Some(PathBuf::from(WORKTREES)),
-            Some(WorktreeSetting::In(dir)) => Some(dir),
+            Some(WorktreeSetting::On(table)) => Some(table.into_worktree()),
         };
         Model {
             name: name.to_owned(),
             driver,
             repo: self.repo.unwrap_or_default(),
             agent_file: Some(agent_file).filter(|file| !file.as_os_str().is_empty()),
-            worktree: worktrees.map(|dir| Worktree { dir }),
+            worktree,
             model: None,
             program: None,
             permission: self.permission.unwrap_or_default(),
@@ -116,16 +143,18 @@ impl Shared {
     }
 }
 
-/// `true`, `false`, or a table that says where.
+/// `true`, `false`, or a table that says more.
 pub(super) fn worktree(item: &Item<'_>, paths: &Paths<'_>) -> Option<WorktreeSetting> {
     match item.value() {
-        Value::Bool(true) => Some(WorktreeSetting::On),
+        Value::Bool(true) => Some(WorktreeSetting::On(WorktreeTable::default())),
         Value::Bool(false) => Some(WorktreeSetting::Off),
         Value::Table(_) => {
             let mut section = item.section()?;
             let dir = section.take("dir").map(|item| paths.resolve(&item).unwrap_or_default());
+            let base = section.take("base").and_then(|item| base(&item));
+            let keep = section.take("keep").and_then(|item| keep(&item));
             section.finish();
-            Some(dir.map_or(WorktreeSetting::On, WorktreeSetting::In))
+            Some(WorktreeSetting::On(WorktreeTable { dir, base, keep }))
         }
         _ => {
             item.wrong_type("true, false or { dir = \"…\" }");
@@ -141,6 +170,28 @@ fn names(item: &Item<'_>) -> Option<Vec<String>> {
 
 fn runs(item: &Item<'_>) -> Option<NonZeroUsize> {
     values::count(item, Zero::Refused).and_then(NonZeroUsize::new)
+}
+
+/// A name of a commit, which git must not take for an option.
+fn base(item: &Item<'_>) -> Option<String> {
+    let text = item.full_text()?;
+    if text.starts_with('-') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        item.fault(format!("{text:?} is no name of a commit, such as \"main\" or \"origin/main\""));
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+fn keep(item: &Item<'_>) -> Option<Keep> {
+    match item.text()? {
+        "never" => Some(Keep::Never),
+        "changed" => Some(Keep::Changed),
+        "always" => Some(Keep::Always),
+        other => {
+            item.fault(format!("{other:?} is not one of \"never\", \"changed\", \"always\""));
+            None
+        }
+    }
 }
 
 fn permission(item: &Item<'_>) -> Option<Permission> {

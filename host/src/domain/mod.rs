@@ -22,7 +22,7 @@ pub use description::{Description, DescriptionError, Features, Framing, Home, Of
 pub use event::{Event, Extra, Level, Notice, ToolCall, ToolResult};
 pub use failure::{Category, Failure};
 pub use limits::{HttpLimits, Limits, PluginLimits, QueueLimits, RetryLimits, RunLimits};
-pub use model::{EnvSetting, Model, Worktree};
+pub use model::{EnvSetting, Keep, Model, Worktree};
 pub use outcome::{ExitStatus, KillReason, Outcome, Stop};
 pub use plan::{Plan, PlanError, PlanFile};
 pub use retry::{RetryHint, WallClock};

@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Permission, PluginId, RunLimits};
 
 /// What the configuration does with a variable of the CLI's environment.
@@ -34,6 +36,23 @@ impl fmt::Debug for EnvSetting {
 pub struct Worktree {
     /// The folder in which worktrees are made, private to the user.
     pub dir: PathBuf,
+    /// What git is to make them from: a branch, a tag or another name of a commit.
+    pub base: String,
+    /// Which of them stay after their run. What is in one is saved in any case.
+    pub keep: Keep,
+}
+
+/// Which worktrees stay after their run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keep {
+    /// None.
+    #[default]
+    Never,
+    /// Those in which the run left something.
+    Changed,
+    /// All.
+    Always,
 }
 
 /// A model that clients can name.

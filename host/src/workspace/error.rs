@@ -36,6 +36,14 @@ pub enum WorkspaceError {
     /// git cannot be started.
     #[error("cannot run git: {0}")]
     Spawn(#[from] SpawnError),
+    /// What worktrees are to be made from is no commit.
+    #[error("`worktree.base` of the model is {base:?}, which names no commit in {repo}: correct it, or fetch it")]
+    NoBase {
+        /// The repository.
+        repo: PathBuf,
+        /// The name.
+        base: String,
+    },
     /// git printed more than is looked at, so nothing is concluded from it.
     #[error("`git {command}` has too much to say in {repo}")]
     TooMuch {

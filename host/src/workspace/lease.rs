@@ -7,7 +7,7 @@ use super::error::WorkspaceError;
 use super::git::Git;
 use super::lease_file::{LeaseFile, Note};
 use super::{private_dir, saved};
-use crate::domain::{Model, RunId};
+use crate::domain::{self, Keep, Model, RunId};
 
 /// Where a run is going to work. Nothing is touched yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Site {
     repo: PathBuf,
     run: RunId,
     model: String,
-    worktrees: Option<PathBuf>,
+    worktree: Option<domain::Worktree>,
 }
 
 /// A working directory, lent to a run until it is given back.
@@ -31,6 +31,17 @@ enum Lent {
     Worktree(Worktree),
 }
 
+/// What became of a worktree whose run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cleared {
+    /// It is gone, and what was in it is saved.
+    Removed,
+    /// What is in it is saved, and it stays because it is to be kept.
+    Kept,
+    /// It stays because what is in it cannot be saved.
+    Unsaved,
+}
+
 /// A worktree made for a run.
 #[derive(Debug)]
 pub(super) struct Worktree {
@@ -43,14 +54,13 @@ pub(super) struct Worktree {
 impl Site {
     /// Where a run of the model is going to work.
     pub fn new(model: &Model, run: RunId) -> Self {
-        let worktrees = model.worktree.as_ref().map(|worktree| worktree.dir.clone());
-        Self { repo: model.repo.clone(), run, model: model.name.clone(), worktrees }
+        Self { repo: model.repo.clone(), run, model: model.name.clone(), worktree: model.worktree.clone() }
     }
 
     /// The directory the CLI is going to run in.
     pub fn workdir(&self) -> PathBuf {
-        match &self.worktrees {
-            Some(dir) => dir.join(self.run.to_string()),
+        match &self.worktree {
+            Some(worktree) => worktree.dir.join(self.run.to_string()),
             None => self.repo.clone(),
         }
     }
@@ -64,10 +74,16 @@ impl Site {
             return Err(WorkspaceError::RepositoryMissing(self.repo));
         }
         let path = self.workdir();
-        let Some(dir) = self.worktrees else { return Ok(Lease(Lent::Repository(path))) };
+        let Some(domain::Worktree { dir, base, keep }) = self.worktree else {
+            return Ok(Lease(Lent::Repository(path)));
+        };
         private_dir::make(&dir)?;
-        let base = git.commit(&self.repo, "HEAD").await?.ok_or_else(|| WorkspaceError::NoCommit(self.repo.clone()))?;
-        let note = Note { repo: self.repo, base, model: self.model };
+        let base = match git.commit(&self.repo, &base).await? {
+            Some(commit) => commit,
+            None if base == "HEAD" => return Err(WorkspaceError::NoCommit(self.repo)),
+            None => return Err(WorkspaceError::NoBase { repo: self.repo, base }),
+        };
+        let note = Note { repo: self.repo, base, model: self.model, keep, kept: false };
         let file = LeaseFile::create(&dir, self.run, &note)?;
         match git.add_worktree(&note.repo, &path, &note.base).await {
             Ok(()) => Ok(Lease(Lent::Worktree(Worktree { path, run: self.run, note, file }))),
@@ -97,7 +113,8 @@ impl Lease {
     /// `refs/agentbay/<run>`, and then the worktree is removed. If it cannot be saved, the worktree stays.
     pub async fn give_back(self, git: &Git) {
         if let Lent::Worktree(worktree) = self.0 {
-            worktree.clear(git).await;
+            let keep = worktree.note.keep;
+            worktree.clear(git, keep).await;
         }
     }
 
@@ -111,35 +128,40 @@ impl Lease {
 }
 
 impl Worktree {
-    /// Saves what is in it, and removes it. Says whether it is gone.
-    pub(super) async fn clear(self, git: &Git) -> bool {
+    /// Saves what is in it, and removes it if it is not to be kept. Says what became of it.
+    pub(super) async fn clear(self, git: &Git, keep: Keep) -> Cleared {
         let path = self.path.clone();
         let cleared = async {
-            if path.exists() {
-                self.save(git).await?;
+            let has_work = path.exists() && self.save(git).await?;
+            if path.exists() && (keep == Keep::Always || (keep == Keep::Changed && has_work)) {
+                let note = Note { kept: true, ..self.note };
+                self.file.replace(&note);
+                return Ok(Cleared::Kept);
             }
-            self.remove(git).await
+            self.remove(git).await.map(|()| Cleared::Removed)
         };
         match cleared.await {
-            Ok(()) => {
-                tracing::debug!(worktree = %path.display(), "worktree removed");
-                true
+            Ok(cleared) => {
+                tracing::debug!(worktree = %path.display(), ?cleared, "worktree given back");
+                cleared
             }
-            Err(reason) => {
+            Err::<_, WorkspaceError>(reason) => {
                 tracing::warn!(worktree = %path.display(), %reason, "worktree kept, nothing in it is lost");
-                false
+                Cleared::Unsaved
             }
         }
     }
 
-    async fn save(&self, git: &Git) -> Result<(), WorkspaceError> {
+    /// Says whether there was anything to save.
+    async fn save(&self, git: &Git) -> Result<bool, WorkspaceError> {
         let Note { repo, base, .. } = &self.note;
-        if let Some(commit) = saved::commit(git, &self.path, base, self.run).await? {
+        let commit = saved::commit(git, &self.path, base, self.run).await?;
+        if let Some(commit) = &commit {
             git.keep(repo, &saved::base_reference(self.run), base).await?;
-            git.keep(repo, &saved::reference(self.run), &commit).await?;
+            git.keep(repo, &saved::reference(self.run), commit).await?;
             tracing::info!(run = %self.run, %commit, name = saved::reference(self.run), "the work of the run is saved");
         }
-        Ok(())
+        Ok(commit.is_some())
     }
 
     async fn remove(self, git: &Git) -> Result<(), WorkspaceError> {

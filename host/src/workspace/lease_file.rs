@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::WorkspaceError;
-use crate::domain::RunId;
+use crate::domain::{Keep, RunId};
 
 const EXTENSION: &str = "lease";
 
@@ -23,6 +23,10 @@ pub(super) struct Note {
     pub(super) base: String,
     /// The model that worked in it.
     pub(super) model: String,
+    /// Whether it stays after its run.
+    pub(super) keep: Keep,
+    /// Its run is over, and it stays.
+    pub(super) kept: bool,
 }
 
 /// A note, locked by this process.
@@ -55,6 +59,14 @@ impl LeaseFile {
         file.write_all(&text).map_err(refuse)?;
         fs::rename(&unfinished, &path).map_err(refuse)?;
         Ok(Self { path, _file: file })
+    }
+
+    /// Writes another note in its place.
+    pub(super) fn replace(self, note: &Note) {
+        let text = serde_json::to_vec(note).unwrap_or_default();
+        if let Err(error) = fs::write(&self.path, text) {
+            tracing::warn!(path = %self.path.display(), %error, "cannot write the note of a worktree");
+        }
     }
 
     /// Takes the note away: there is no worktree any more.
@@ -108,7 +120,8 @@ mod tests {
     #[test]
     fn a_note_can_be_taken_over_only_when_its_host_is_gone() {
         let dir = tempfile::tempdir().unwrap();
-        let note = Note { repo: "/repo".into(), base: "0123".to_owned(), model: "m".to_owned() };
+        let (base, model) = ("0123".to_owned(), "m".to_owned());
+        let note = Note { repo: "/repo".into(), base, model, keep: Keep::Never, kept: false };
         let run = RunId::new();
         let file = LeaseFile::create(dir.path(), run, &note).unwrap();
         fs::write(dir.path().join("foreign.lease"), "").unwrap();

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use super::git::Git;
-use super::lease::Worktree;
+use super::lease::{Cleared, Worktree};
 use super::lease_file::{self, Found};
-use crate::domain::RunId;
+use crate::domain::{Keep, RunId};
 
 /// A worktree that was made for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,30 +19,52 @@ pub struct Listed {
     pub repo: PathBuf,
     /// Where it is.
     pub path: PathBuf,
-    /// Whether the host lives that lent it.
-    pub is_lent: bool,
+    /// What it is there for.
+    pub state: State,
+}
+
+/// What a worktree is there for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// A run works in it.
+    InUse,
+    /// Its run is over, and it is to be kept.
+    Kept,
+    /// Its run is over.
+    LeftOver,
+}
+
+impl State {
+    fn of(found: &Found) -> Self {
+        match (&found.file, found.note.kept) {
+            (None, _) => Self::InUse,
+            (Some(_), true) => Self::Kept,
+            (Some(_), false) => Self::LeftOver,
+        }
+    }
 }
 
 /// The worktrees in a folder.
 pub fn worktrees_in(dir: &Path) -> Vec<Listed> {
     let listed = |found: Found| Listed {
+        state: State::of(&found),
         run: found.run,
         path: dir.join(found.run.to_string()),
         model: found.note.model,
         repo: found.note.repo,
-        is_lent: found.file.is_none(),
     };
     lease_file::all_in(dir).into_iter().map(listed).collect()
 }
 
-/// Saves what is in worktrees whose host is gone, and removes them. Gives each with whether it is gone.
-pub async fn clear_left_over(git: &Git, dir: &Path) -> Vec<(PathBuf, bool)> {
+/// Saves what is in worktrees whose host is gone, and removes them; those that are to be kept only if `all` are to go.
+/// Gives each with what became of it.
+pub async fn clear_left_over(git: &Git, dir: &Path, all: bool) -> Vec<(PathBuf, Cleared)> {
     let mut cleared = Vec::new();
     for Found { run, note, file } in lease_file::all_in(dir) {
-        let Some(file) = file else { continue };
+        let Some(file) = file.filter(|_| all || !note.kept) else { continue };
         let path = dir.join(run.to_string());
-        let gone = Worktree { path: path.clone(), run, note, file }.clear(git).await;
-        cleared.push((path, gone));
+        let keep = if all { Keep::Never } else { note.keep };
+        cleared.push((path.clone(), Worktree { path, run, note, file }.clear(git, keep).await));
     }
     cleared
 }

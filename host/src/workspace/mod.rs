@@ -14,8 +14,8 @@ mod state;
 
 pub use error::WorkspaceError;
 pub use git::Git;
-pub use lease::{Lease, Site};
-pub use leftover::{Listed, clear_left_over, worktrees_in};
+pub use lease::{Cleared, Lease, Site};
+pub use leftover::{Listed, State, clear_left_over, worktrees_in};
 pub use repository::agent_file;
 pub use run_dir::RunDir;
 pub use saved::{patch, reference};

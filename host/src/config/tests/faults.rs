@@ -147,7 +147,8 @@ fn a_model_that_is_to_stand_in_for_another_has_to_be_there() {
 fallback = ["a", "x"]
 [models]
 a = { driver = "echo", repo = "." }
-b = { driver = "echo", repo = ".", fallback = ["y"], retries = -1, max_runs = 0, limits = { lines = 1 } }
+b = { driver = "echo", repo = ".", fallback = ["y"], retries = -1, max_runs = 0, limits = { lines = 1 },
+      worktree = { base = "--upload-pack=x", keep = "maybe" } }
 "#,
     )]);
     let expected = [
@@ -156,6 +157,8 @@ b = { driver = "echo", repo = ".", fallback = ["y"], retries = -1, max_runs = 0,
         "proxy.toml:6: models.b.max_runs: must not be zero",
         "proxy.toml:6: models.b.limits.lines: unknown key: did you mean `line`?",
         "proxy.toml:6: models.b.fallback: there is no model \"y\"",
+        "proxy.toml:7: models.b.worktree.base: \"--upload-pack=x\" is no name of a commit, such as \"main\" or \"origin/main\"",
+        "proxy.toml:7: models.b.worktree.keep: \"maybe\" is not one of \"never\", \"changed\", \"always\"",
     ];
     assert_eq!(folder.faults(), expected);
 }

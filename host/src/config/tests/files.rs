@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::{Environment, Limits, Models, Plugins};
 use super::{Folder, driver, model};
-use crate::domain::{Model, Worktree};
+use crate::domain::{Keep, Model, Worktree};
 
 /// The example of the specification.
 const REGISTRY: &str = r#"{
@@ -57,7 +57,7 @@ fn the_registry_stands_beside_the_settings_and_takes_their_defaults() {
     let etc = folder.path().join("etc");
     let timeout = std::time::Duration::from_secs(7);
     let a = Model { timeout, ..model("a", "echo", etc.join("x")) };
-    let worktree = Some(Worktree { dir: "/tmp/agenticllm".into() });
+    let worktree = Some(Worktree { dir: "/tmp/agenticllm".into(), base: "HEAD".to_owned(), keep: Keep::Never });
     let b = Model { timeout, agent_file: None, worktree, ..model("b", "codex", etc.join("y")) };
     assert_eq!(folder.models(), [a, b]);
     assert_eq!(folder.source.watched(), [etc.join("my.toml"), etc.join("models.json")]);

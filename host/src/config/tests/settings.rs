@@ -6,11 +6,16 @@ use std::time::Duration;
 use super::super::{Limits, Overrides, Plugins, Server, load};
 use super::{Folder, model};
 use crate::domain::{
-    Access, EnvSetting, HttpLimits, Model, Permission, PluginLimits, QueueLimits, RetryLimits, RunLimits, Worktree,
+    Access, EnvSetting, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, RetryLimits, RunLimits,
+    Worktree,
 };
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
     settings.iter().map(|(name, setting)| ((*name).to_owned(), setting.clone())).collect()
+}
+
+fn worktree(dir: &str, keep: Keep) -> Worktree {
+    Worktree { dir: dir.into(), base: "HEAD".to_owned(), keep }
 }
 
 fn server(listen: &str, access: Access, drain: u64) -> Server {
@@ -107,7 +112,7 @@ fn every_key_of_a_model_is_read() {
         driver = "generic"
         repo = "../app/."
         agent_file = "docs/AGENT.md"
-        worktree = { dir = "trees" }
+        worktree = { dir = "trees", base = "origin/main", keep = "always" }
         model = "gpt-5"
         program = "./bin/agent"
         permission = "read-only"
@@ -136,7 +141,11 @@ fn every_key_of_a_model_is_read() {
     ];
     let expected = Model {
         agent_file: Some("docs/AGENT.md".into()),
-        worktree: Some(Worktree { dir: folder.path().join("trees") }),
+        worktree: Some(Worktree {
+            dir: folder.path().join("trees"),
+            base: "origin/main".to_owned(),
+            keep: Keep::Always,
+        }),
         model: Some("gpt-5".to_owned()),
         program: Some(folder.path().join("bin/agent")),
         permission: Permission::ReadOnly,
@@ -167,7 +176,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         [defaults]
         repo = "~/app"
         agent_file = ""
-        worktree = { dir = "~/trees" }
+        worktree = { dir = "~/trees", keep = "changed" }
         permission = "full-access"
         timeout = 60
         idle_timeout = 61
@@ -208,7 +217,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         repo_runs: NonZeroUsize::new(3).unwrap(),
         limits,
         agent_file: None,
-        worktree: Some(Worktree { dir: "/home/me/trees".into() }),
+        worktree: Some(worktree("/home/me/trees", Keep::Changed)),
         permission: Permission::FullAccess,
         timeout: Duration::from_secs(60),
         env: env(&[("A", EnvSetting::Set("1".to_owned())), ("B", EnvSetting::Pass)]),
@@ -233,7 +242,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
 fn worktrees_have_a_folder_by_default_and_a_bare_program_stays_bare() {
     let text = "[models.x]\ndriver = \"codex\"\nrepo = \"~\"\nworktree = true\nprogram = \"codex-beta\"\n";
     let expected = Model {
-        worktree: Some(Worktree { dir: "/tmp/agenticllm".into() }),
+        worktree: Some(worktree("/tmp/agenticllm", Keep::Never)),
         program: Some("codex-beta".into()),
         ..model("x", "codex", "/home/me")
     };
