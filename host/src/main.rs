@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agentbay::cli;
+use agentbay::{cli, process};
 use anyhow::Context;
 
 fn main() -> ExitCode {
@@ -23,5 +23,10 @@ fn run() -> anyhow::Result<ExitCode> {
     }
     let cwd = std::env::current_dir().context("cannot tell the current folder")?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    if process::is_first() {
+        return runtime
+            .block_on(process::run_first())
+            .context("cannot start the program again, as a child of the first process");
+    }
     runtime.block_on(command.carry_out(cwd))
 }

@@ -60,7 +60,7 @@ fn lives(pid: u32) -> bool {
 async fn it_ends_with_its_code_or_its_signal() {
     let dir = TempDir::new().unwrap();
     for (script, expected) in [("exit 3", ExitStatus::Code(3)), ("kill -TERM $$", ExitStatus::Signal(15))] {
-        let captured = capture(shell(script, dir.path()), KEPT).await.unwrap();
+        let captured = capture(shell(script, dir.path()), "", KEPT).await.unwrap();
         assert_eq!(captured.status, expected);
     }
 }
@@ -68,7 +68,7 @@ async fn it_ends_with_its_code_or_its_signal() {
 #[tokio::test]
 async fn both_streams_and_the_folder_are_its_own() {
     let dir = TempDir::new().unwrap();
-    let captured = capture(shell("pwd; echo no >&2", dir.path()), KEPT).await.unwrap();
+    let captured = capture(shell("pwd; echo no >&2", dir.path()), "", KEPT).await.unwrap();
     assert_eq!(captured.text().trim(), dir.path().canonicalize().unwrap().to_str().unwrap());
     assert_eq!(captured.stderr, "no\n");
 }
@@ -76,7 +76,7 @@ async fn both_streams_and_the_folder_are_its_own() {
 #[tokio::test]
 async fn what_is_kept_of_a_command_is_bounded() {
     let dir = TempDir::new().unwrap();
-    let captured = capture(shell("printf 0123456789; printf 0123456789 >&2", dir.path()), 4).await.unwrap();
+    let captured = capture(shell("printf 0123456789; printf 0123456789 >&2", dir.path()), "", 4).await.unwrap();
     assert_eq!((captured.text().as_ref(), captured.stderr.as_str()), ("0123", "0123"));
 }
 

@@ -128,6 +128,21 @@ impl Machine {
         Proxy::start(command)
     }
 
+    /// The same as the first process of a namespace, as in a container; nothing if this machine lets nobody make one.
+    pub(crate) fn serve_as_first_process(&self) -> Option<Proxy> {
+        let namespace = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child=TERM", "--mount-proc"];
+        let within = |program: &Path, args: &[&str]| {
+            let mut command = self.command(&namespace);
+            command.arg(program).args(args);
+            let mut unshare = Command::new(on_path("unshare"));
+            unshare.args(command.get_args()).current_dir(self.path("work")).env_clear();
+            unshare.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            unshare
+        };
+        let may = within(Path::new("/bin/true"), &[]).status().is_ok_and(|status| status.success());
+        may.then(|| Proxy::start(within(&binary("agentbay"), &["serve", "--listen", "127.0.0.1:0"])))
+    }
+
     /// Starts the program to serve, with these arguments.
     pub(crate) fn serve_with(&self, args: &[&str]) -> Proxy {
         Proxy::start(self.command(&[&["serve"], args].concat()))

@@ -13,6 +13,7 @@ mod members;
 mod models;
 mod models_json;
 mod plugins;
+mod policy;
 mod section;
 mod server;
 mod shared;

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::policy::{self, PolicyTable};
 use super::section::{Item, Section};
 use super::tree::Value;
 use super::values::{self, Paths, Zero};
@@ -27,6 +28,7 @@ pub(super) struct Shared {
     /// Empty if there is to be none.
     pub(super) agent_file: Option<PathBuf>,
     pub(super) worktree: Option<WorktreeSetting>,
+    pub(super) policy: Option<PolicyTable>,
     pub(super) permission: Option<Permission>,
     pub(super) timeout: Option<Duration>,
     pub(super) idle_timeout: Option<Duration>,
@@ -77,6 +79,7 @@ impl Shared {
             repo: section.take("repo").map(|item| paths.resolve(&item).unwrap_or_default()),
             agent_file: section.take("agent_file").and_then(|item| item.text()).map(PathBuf::from),
             worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
+            policy: section.take("policy").and_then(|item| item.section()).map(policy::read),
             permission: section.take("permission").and_then(|item| permission(&item)),
             timeout: section.take("timeout").and_then(|item| values::duration(&item, Zero::Refused)),
             idle_timeout: section.take("idle_timeout").and_then(|item| values::duration(&item, Zero::Refused)),
@@ -103,6 +106,7 @@ impl Shared {
             repo: self.repo.or_else(|| defaults.repo.clone()),
             agent_file: self.agent_file.or_else(|| defaults.agent_file.clone()),
             worktree,
+            policy: policy::or(self.policy, defaults.policy.as_ref()),
             permission: self.permission.or(defaults.permission),
             timeout: self.timeout.or(defaults.timeout),
             idle_timeout: self.idle_timeout.or(defaults.idle_timeout),
@@ -127,6 +131,7 @@ impl Shared {
             repo: self.repo.unwrap_or_default(),
             agent_file: Some(agent_file).filter(|file| !file.as_os_str().is_empty()),
             worktree,
+            helpers: self.policy.map(PolicyTable::into_helpers),
             model: None,
             program: None,
             permission: self.permission.unwrap_or_default(),

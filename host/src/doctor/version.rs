@@ -66,7 +66,7 @@ async fn ask(executable: &Executable, args: &[String], model: &Model, host: &Hos
         run: None,
         grace: Duration::from_secs(1),
     };
-    let captured = timeout(PATIENCE, capture(command, KEPT)).await.ok()?.ok()?;
+    let captured = timeout(PATIENCE, capture(command, "", KEPT)).await.ok()?.ok()?;
     if captured.status == ExitStatus::Code(0) { find(&captured.text()).map(str::to_owned) } else { None }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Permission, PluginId, RunLimits};
+use super::{Helpers, Permission, PluginId, RunLimits};
 
 /// What the configuration does with a variable of the CLI's environment.
 #[derive(Clone, PartialEq, Eq)]
@@ -68,6 +68,8 @@ pub struct Model {
     pub agent_file: Option<PathBuf>,
     /// Set if each run works in a worktree of its own.
     pub worktree: Option<Worktree>,
+    /// What its agents may add to the repository, if they are to be told.
+    pub helpers: Option<Helpers>,
     /// The vendor's model name.
     pub model: Option<String>,
     /// The file to start in place of the driver's program, or a bare name to look for on PATH.

@@ -24,12 +24,13 @@ impl Captured {
     }
 }
 
-/// Runs a command to its end with nothing on its standard input, and keeps `most` bytes of what it says on each stream.
+/// Runs a command to its end with `input` on its standard input, and keeps `most` bytes of what it says on each stream.
 ///
 /// # Errors
 /// It cannot be started.
-pub async fn capture(command: Command, most: usize) -> Result<Captured, SpawnError> {
+pub async fn capture(command: Command, input: &str, most: usize) -> Result<Captured, SpawnError> {
     let mut child = Child::spawn(command)?;
+    child.write(input.to_owned());
     child.close_input();
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     loop {

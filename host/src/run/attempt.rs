@@ -11,10 +11,10 @@ use super::pump::{self, Finish, Listening, interruption};
 use super::queue::{Place, Wanted};
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
-use crate::domain::{Failure, Framing, PlanFile, RunId, Turn, Usage};
+use crate::domain::{Failure, Framing, Helpers, PlanFile, RunId, Turn, Usage};
 use crate::plugin::{LoadedPlugin, Transcript};
 use crate::process::{Child, Command};
-use crate::workspace::{self, Git, Lease, RunDir, Site, TreeState, agent_file};
+use crate::workspace::{self, Additions, Author, Git, Lease, RunDir, Site, TreeState};
 
 /// What is to be tried.
 #[derive(Debug, Clone, Copy)]
@@ -50,6 +50,8 @@ pub(super) struct Rest {
     lease: Lease,
     /// How the repository was before, if the try worked in it and that could be found out.
     before: Option<TreeState>,
+    /// Set if what the agent adds for later tasks is to be committed.
+    additions: Option<Additions>,
     used_a_tool: bool,
     /// Held until the process has ended: it may read from it.
     _run_dir: RunDir,
@@ -76,6 +78,7 @@ struct Started {
     child: Child,
     lease: Lease,
     before: Option<TreeState>,
+    additions: Option<Additions>,
     run_dir: RunDir,
 }
 
@@ -109,7 +112,7 @@ pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &En
 impl Task<'_> {
     async fn listen(self, started: Started, place: Place, interest: Interest<'_>) -> Attempt {
         tracing::info!(workdir = %started.lease.workdir().display(), "run started");
-        let Started { turn, framing, transcript, mut child, lease, before, run_dir } = started;
+        let Started { turn, framing, transcript, mut child, lease, before, additions, run_dir } = started;
         let model = &self.route.model;
         let listening = Listening { turn: &turn, framing, model, left: self.left, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
@@ -117,7 +120,7 @@ impl Task<'_> {
         let told = tally.told();
         let usage = told.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         let ended = Ended { outcome, usage, usage_estimated: told.is_none() };
-        let rest = Rest { child, unwanted, lease, before, used_a_tool, _run_dir: run_dir, _place: place };
+        let rest = Rest { child, unwanted, lease, before, additions, used_a_tool, _run_dir: run_dir, _place: place };
         Attempt { model: model.name.clone(), ended, is_final, rest: Some(rest) }
     }
 
@@ -128,8 +131,9 @@ impl Task<'_> {
         run_dir.write(&files)?;
         let git = &self.means.git;
         let lease = site.lease(git).await?;
+        let additions = self.additions(&lease).await;
         match Child::spawn(command) {
-            Ok(child) => Ok(Started { turn, framing, transcript, child, lease, before, run_dir }),
+            Ok(child) => Ok(Started { turn, framing, transcript, child, lease, before, additions, run_dir }),
             Err(error) => {
                 lease.give_back(git).await;
                 Err(RunError::Spawn { error, install_hint: String::new() })
@@ -170,14 +174,22 @@ impl Task<'_> {
         TreeState::of(&self.means.git, &model.repo).await.ok()
     }
 
+    /// What there is in the folder for helpers, if new files in it are to be committed.
+    async fn additions(self, lease: &Lease) -> Option<Additions> {
+        let Some(Helpers::Allowed { dir, log: Some(log) }) = &self.route.model.helpers else { return None };
+        let before = Additions::before(&self.means.git, lease.workdir(), dir, log).await;
+        before.inspect_err(|reason| tracing::warn!(%reason, "what the agent adds will not be committed")).ok()
+    }
+
     async fn turn(self, plugin: &LoadedPlugin, site: &Site, run_dir: &RunDir) -> Result<Turn, RunError> {
         let Self { route: Route { model, .. }, request, .. } = self;
         let agent_file = match &model.agent_file {
-            Some(file) => agent_file(&model.repo, file).await?,
+            Some(file) => site.agent_file(&self.means.git, file).await?,
             None => None,
         };
         let around = Around {
             agent_file: agent_file.as_deref(),
+            helpers: model.helpers.as_ref(),
             resumed: request.session.is_some(),
             system_apart: plugin.description().features.system_prompt,
         };
@@ -199,9 +211,17 @@ impl Task<'_> {
 }
 
 impl Rest {
-    /// Ends what is left of the process, and only then gives back what it worked in.
-    pub(super) async fn clear_away(self, git: &Git) {
+    /// Ends what is left of the process, and only then gives back what it worked in. What the agent of a finished turn
+    /// added is committed in between.
+    pub(super) async fn clear_away(self, git: &Git, finished: Option<Author<'_>>) {
         end(self.child, self.unwanted).await;
+        if let (Some(additions), Some(author)) = (self.additions, finished) {
+            match additions.commit(git, author).await {
+                Ok(None) => {}
+                Ok(Some(commit)) => tracing::info!(commit, "what the agent added is committed"),
+                Err(reason) => tracing::warn!(%reason, "what the agent added is not committed, and still there"),
+            }
+        }
         self.lease.give_back(git).await;
     }
 

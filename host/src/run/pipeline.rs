@@ -16,6 +16,7 @@ use super::retry::Tries;
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
 use crate::domain::{Category, Failure, Outcome, RunId};
+use crate::workspace::Author;
 
 /// One run to carry out.
 pub(super) struct Job {
@@ -43,12 +44,14 @@ enum Next {
 pub(super) async fn carry_out(job: Job) {
     let span = tracing::info_span!("run", id = %job.id, model = %job.request.model);
     async {
-        let Attempt { ended, rest, .. } = job.tries().await;
+        let Attempt { model, ended, rest, .. } = job.tries().await;
         log(&ended);
+        let finished = matches!(ended.outcome, Outcome::Finished { .. });
+        let author = Author { run: job.id, model: &model, at: Timestamp::now() };
         job.writer.end(Step::Ended(ended));
         job.entry.is(Phase::Ending);
         if let Some(rest) = rest {
-            rest.clear_away(&job.means.git).await;
+            rest.clear_away(&job.means.git, finished.then_some(author)).await;
         }
         job.wait_for_listeners().await;
     }

@@ -124,6 +124,7 @@ mod tests {
             repo: "/repo".into(),
             agent_file: None,
             worktree: None,
+            helpers: None,
             model: None,
             program: program.map(PathBuf::from),
             permission: Permission::default(),

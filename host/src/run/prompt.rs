@@ -3,7 +3,7 @@
 //! The agent file comes first, then what was said before, and the task below a line that sets it apart. Without the
 //! first two there is no line, just the task.
 
-use crate::domain::{Conversation, Message};
+use crate::domain::{Conversation, Helpers, Message};
 
 const TASK: &str = "--- USER TASK ---";
 const CONTEXT: &str = "Previous conversation context:";
@@ -22,6 +22,8 @@ pub(super) struct Prompt {
 pub(super) struct Around<'a> {
     /// The content of the repository's agent file.
     pub(super) agent_file: Option<&'a str>,
+    /// What the agent may add to the repository.
+    pub(super) helpers: Option<&'a Helpers>,
     /// The CLI remembers the conversation so far.
     pub(super) resumed: bool,
     /// The CLI takes system messages apart from the prompt.
@@ -40,11 +42,26 @@ pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
         }
     };
     let context = if around.resumed { None } else { context(conversation) };
-    let before = [around.agent_file.map(|content| content.trim_end_matches(['\r', '\n']).to_owned()), context];
+    let agent_file = around.agent_file.map(|content| content.trim_end_matches(['\r', '\n']).to_owned());
+    let before = [agent_file, around.helpers.map(policy), context];
     let before: Vec<String> = before.into_iter().flatten().filter(|part| !part.trim().is_empty()).collect();
     let task = task.unwrap_or_default();
     let prompt = if before.is_empty() { task } else { format!("{}\n\n{TASK}\n{task}", before.join("\n\n")) };
     Prompt { prompt, system }
+}
+
+fn policy(helpers: &Helpers) -> String {
+    match helpers {
+        Helpers::Forbidden => "Add no helper scripts or tools of your own to this repository.".to_owned(),
+        Helpers::Allowed { dir, log } => {
+            let may = format!(
+                "You may leave small helper scripts and tools for later tasks in this repository, as new files in \
+                 `{dir}/` and nowhere else."
+            );
+            let commit = " Do not commit them: that is done for you when the task is finished.";
+            if log.is_some() { may + commit } else { may }
+        }
+    }
 }
 
 fn joined<'a>(messages: impl Iterator<Item = &'a Message>) -> Option<String> {
@@ -61,7 +78,7 @@ fn context(conversation: &Conversation) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Role;
+    use crate::domain::{RepoPath, Role};
 
     fn conversation(messages: &[(Role, &str)]) -> Conversation {
         let message = |&(role, text): &(Role, &str)| Message { role, text: text.to_owned() };
@@ -103,6 +120,24 @@ mod tests {
         let expected = "RULES\n\nPrevious conversation context:\nuser: one\n\nassistant: 1\n\n\
                         --- USER TASK ---\nbe brief\nresult\ntwo";
         assert_eq!(prompt(&SPOKEN, around), expected);
+    }
+
+    #[test]
+    fn what_the_agent_may_add_is_told_after_the_agent_file() {
+        let around = Around { agent_file: Some("RULES\n"), helpers: Some(&Helpers::Forbidden), ..Around::default() };
+        let expected = "RULES\n\nAdd no helper scripts or tools of your own to this repository.\n\n\
+                        --- USER TASK ---\nbe brief\none\ntwo";
+        assert_eq!(prompt(&ASKED, around), expected);
+        let allowed = |log| Helpers::Allowed { dir: RepoPath::of_helpers(), log };
+        let told = |helpers: &Helpers| {
+            let around = Around { helpers: Some(helpers), ..Around::default() };
+            prompt(&ASKED, around).split_once("\n\n").unwrap().0.to_owned()
+        };
+        let may = "You may leave small helper scripts and tools for later tasks in this repository, as new files in \
+                   `tools/agent/` and nowhere else.";
+        assert_eq!(told(&allowed(None)), may);
+        let commit = " Do not commit them: that is done for you when the task is finished.";
+        assert_eq!(told(&allowed(Some(RepoPath::of_log()))), format!("{may}{commit}"));
     }
 
     #[test]

@@ -44,6 +44,14 @@ pub enum WorkspaceError {
         /// The name.
         base: String,
     },
+    /// The configured folder of a repository is not in the commit that worktrees are made from.
+    #[error("the folder {repo} is not in the commit {base}, from which worktrees are made: commit it first")]
+    NoFolder {
+        /// The folder.
+        repo: PathBuf,
+        /// The commit.
+        base: String,
+    },
     /// git printed more than is looked at, so nothing is concluded from it.
     #[error("`git {command}` has too much to say in {repo}")]
     TooMuch {
@@ -51,6 +59,30 @@ pub enum WorkspaceError {
         command: &'static str,
         /// The repository.
         repo: PathBuf,
+    },
+    /// A file of the repository is to be read and is no text.
+    #[error("the file {id} in {repo} is no UTF-8 text")]
+    NotText {
+        /// The repository.
+        repo: PathBuf,
+        /// git's name of its content.
+        id: String,
+    },
+    /// Nobody commits while a merge or the like is under way.
+    #[error("nothing is committed in {repo} while {what} is there: finish or abort what it belongs to")]
+    UnderWay {
+        /// The repository.
+        repo: PathBuf,
+        /// What git keeps of it.
+        what: &'static str,
+    },
+    /// The log of what agents added cannot be written.
+    #[error("cannot write the log {path}, which `policy.log` of the model names: {reason}")]
+    Log {
+        /// The log.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
     },
     /// git failed.
     #[error("`git {command}` failed in {repo}: {stderr}")]

@@ -38,6 +38,18 @@ const IDENTITY: [(&str, &str); 4] = [
     ("GIT_COMMITTER_EMAIL", "agentbay@localhost"),
 ];
 
+/// Bytes of a file in a repository, or of a list of its files, that are read at the most.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// What a command is given besides its arguments.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct With<'a> {
+    /// Variables.
+    pub(super) env: &'a [(&'a str, &'a str)],
+    /// What it reads.
+    pub(super) input: &'a str,
+}
+
 /// The installed git, called without the variables of whoever started the host.
 #[derive(Debug, Clone)]
 pub struct Git {
@@ -54,11 +66,15 @@ impl Git {
 
     /// The commit that a name stands for, if it stands for one.
     pub(super) async fn commit(&self, repo: &Path, name: &str) -> Result<Option<String>, WorkspaceError> {
-        let name = format!("{name}^{{commit}}");
         // Fails where there is no repository; a name that stands for nothing is no failure.
         self.run("rev-parse", repo, &["rev-parse", "--git-dir"]).await?;
-        let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &name];
-        let captured = self.capture(repo, &args, &[]).await?;
+        self.object(repo, &format!("{name}^{{commit}}")).await
+    }
+
+    /// The id of what a name stands for, if it stands for anything.
+    pub(super) async fn object(&self, repo: &Path, name: &str) -> Result<Option<String>, WorkspaceError> {
+        let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", name];
+        let captured = self.capture(repo, &args, With::default()).await?;
         Ok((captured.status == ExitStatus::Code(0)).then(|| captured.text().trim().to_owned()))
     }
 
@@ -76,6 +92,11 @@ impl Git {
         let _mine = turn.lock().await;
         let path = worktree.display().to_string();
         self.run("worktree remove", repo, &["worktree", "remove", "--force", &path]).await.map(drop)
+    }
+
+    /// The absolute path of git's folder of a working tree.
+    pub(super) async fn folder(&self, tree: &Path) -> Result<PathBuf, WorkspaceError> {
+        Ok(self.line("rev-parse", tree, &["rev-parse", "--absolute-git-dir"]).await?.into())
     }
 
     /// The commit that HEAD names.
@@ -125,21 +146,21 @@ impl Git {
         repo: &Path,
         args: &[&str],
     ) -> Result<Captured, WorkspaceError> {
-        self.run_with(command, repo, args, &[]).await
+        self.run_with(command, repo, args, With::default()).await
     }
 
-    /// Runs a command that must succeed, with variables of its own. It is tried again if somebody else's git is in the
-    /// way.
+    /// Runs a command that must succeed, with more than its arguments. It is tried again if somebody else's git is in
+    /// the way.
     pub(super) async fn run_with(
         &self,
         command: &'static str,
         repo: &Path,
         args: &[&str],
-        env: &[(&str, &str)],
+        with: With<'_>,
     ) -> Result<Captured, WorkspaceError> {
         let mut tries = 0;
         loop {
-            let captured = self.capture(repo, args, env).await?;
+            let captured = self.capture(repo, args, with).await?;
             if captured.status == ExitStatus::Code(0) {
                 return Ok(captured);
             }
@@ -153,7 +174,7 @@ impl Git {
     }
 
     /// The turn of the repository that a folder belongs to, the same for all its worktrees.
-    async fn turn(&self, repo: &Path) -> Result<Arc<tokio::sync::Mutex<()>>, WorkspaceError> {
+    pub(super) async fn turn(&self, repo: &Path) -> Result<Arc<tokio::sync::Mutex<()>>, WorkspaceError> {
         let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         let common = PathBuf::from(self.line("rev-parse", repo, &ask).await?);
         let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,19 +191,47 @@ impl Git {
     ) -> Result<Vec<u8>, WorkspaceError> {
         let options = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv"];
         let args = [&options[..], &["--end-of-options", from, to]].concat();
-        let command = self.command(repo, &args, &[])?;
-        let captured = process::capture(command, most.saturating_add(1)).await?;
+        self.all("diff", repo, &args, &[], most).await
+    }
+
+    /// The content of a file by its id, which must be text.
+    pub(super) async fn text(&self, repo: &Path, id: &str) -> Result<String, WorkspaceError> {
+        let content = self.all("cat-file", repo, &["cat-file", "blob", id], &[], LARGEST).await?;
+        String::from_utf8(content).map_err(|_| WorkspaceError::NotText { repo: repo.to_owned(), id: id.to_owned() })
+    }
+
+    /// A list of all files, undecodable bytes replaced.
+    pub(super) async fn list(
+        &self,
+        repo: &Path,
+        args: &[&str],
+        env: &[(&str, &str)],
+    ) -> Result<String, WorkspaceError> {
+        let list = self.all("ls-files", repo, args, env, LARGEST).await?;
+        Ok(String::from_utf8_lossy(&list).into_owned())
+    }
+
+    /// What git prints, which is too much if it is more than `most` bytes.
+    async fn all(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+        env: &[(&str, &str)],
+        most: usize,
+    ) -> Result<Vec<u8>, WorkspaceError> {
+        let captured = process::capture(self.command(repo, args, env)?, "", most.saturating_add(1)).await?;
         if captured.status != ExitStatus::Code(0) {
-            return Err(WorkspaceError::Git { command: "diff", repo: repo.to_owned(), stderr: captured.stderr });
+            return Err(WorkspaceError::Git { command, repo: repo.to_owned(), stderr: captured.stderr });
         }
         if captured.stdout.len() > most {
-            return Err(WorkspaceError::TooMuch { command: "diff", repo: repo.to_owned() });
+            return Err(WorkspaceError::TooMuch { command, repo: repo.to_owned() });
         }
         Ok(captured.stdout)
     }
 
-    async fn capture(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Captured, WorkspaceError> {
-        Ok(process::capture(self.command(repo, args, env)?, KEPT).await?)
+    async fn capture(&self, repo: &Path, args: &[&str], with: With<'_>) -> Result<Captured, WorkspaceError> {
+        Ok(process::capture(self.command(repo, args, with.env)?, with.input, KEPT).await?)
     }
 
     fn command(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Command, WorkspaceError> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::WorkspaceError;
 use super::git::Git;
 use super::lease_file::{LeaseFile, Note};
-use super::{private_dir, saved};
+use super::{private_dir, repository, saved};
 use crate::domain::{self, Keep, Model, RunId};
 
 /// Where a run is going to work. Nothing is touched yet.
@@ -21,14 +21,10 @@ pub struct Site {
 /// A working directory, lent to a run until it is given back.
 #[derive(Debug)]
 #[must_use = "a lease that is not given back leaves its worktree behind"]
-pub struct Lease(Lent);
-
-#[derive(Debug)]
-enum Lent {
-    /// The repository itself.
-    Repository(PathBuf),
-    /// A worktree made for the run.
-    Worktree(Worktree),
+pub struct Lease {
+    workdir: PathBuf,
+    /// The worktree that was made for the run; without one it works in the repository itself.
+    worktree: Option<Worktree>,
 }
 
 /// What became of a worktree whose run is over.
@@ -57,12 +53,27 @@ impl Site {
         Self { repo: model.repo.clone(), run, model: model.name.clone(), worktree: model.worktree.clone() }
     }
 
-    /// The directory the CLI is going to run in.
+    /// The directory the CLI is going to run in. Of a repository that is a folder inside another one it is that folder.
     pub fn workdir(&self) -> PathBuf {
         match &self.worktree {
-            Some(worktree) => worktree.dir.join(self.run.to_string()),
+            Some(worktree) => {
+                self.top(worktree).components().chain(repository::below_top(&self.repo).components()).collect()
+            }
             None => self.repo.clone(),
         }
+    }
+
+    fn top(&self, worktree: &domain::Worktree) -> PathBuf {
+        worktree.dir.join(self.run.to_string())
+    }
+
+    /// The content of the agent file, or nothing if there is no such file.
+    ///
+    /// # Errors
+    /// The file is there and cannot be read as text.
+    pub async fn agent_file(&self, git: &Git, file: &Path) -> Result<Option<String>, WorkspaceError> {
+        let base = self.worktree.as_ref().map(|worktree| worktree.base.as_str());
+        repository::agent_file(git, &self.repo, file, base).await
     }
 
     /// Makes the directory ready.
@@ -73,10 +84,10 @@ impl Site {
         if !self.repo.is_dir() {
             return Err(WorkspaceError::RepositoryMissing(self.repo));
         }
-        let path = self.workdir();
-        let Some(domain::Worktree { dir, base, keep }) = self.worktree else {
-            return Ok(Lease(Lent::Repository(path)));
-        };
+        let workdir = self.workdir();
+        let Some(worktree) = &self.worktree else { return Ok(Lease { workdir, worktree: None }) };
+        let path = self.top(worktree);
+        let domain::Worktree { dir, base, keep } = worktree.clone();
         private_dir::make(&dir)?;
         let base = match git.commit(&self.repo, &base).await? {
             Some(commit) => commit,
@@ -85,34 +96,36 @@ impl Site {
         };
         let note = Note { repo: self.repo, base, model: self.model, keep, kept: false };
         let file = LeaseFile::create(&dir, self.run, &note)?;
-        match git.add_worktree(&note.repo, &path, &note.base).await {
-            Ok(()) => Ok(Lease(Lent::Worktree(Worktree { path, run: self.run, note, file }))),
-            Err(error) => {
-                file.remove();
-                Err(error)
-            }
+        if let Err(error) = git.add_worktree(&note.repo, &path, &note.base).await {
+            file.remove();
+            return Err(error);
         }
+        let worktree = Worktree { path, run: self.run, note, file };
+        if !workdir.is_dir() {
+            let Note { repo, base, .. } = worktree.note.clone();
+            let error = WorkspaceError::NoFolder { repo, base };
+            let _ = worktree.remove(git).await;
+            return Err(error);
+        }
+        Ok(Lease { workdir, worktree: Some(worktree) })
     }
 }
 
 impl Lease {
     /// The directory.
     pub fn workdir(&self) -> &Path {
-        match &self.0 {
-            Lent::Repository(path) => path,
-            Lent::Worktree(worktree) => &worktree.path,
-        }
+        &self.workdir
     }
 
     /// Whether it is a worktree made for the run.
     pub fn is_worktree(&self) -> bool {
-        matches!(self.0, Lent::Worktree(_))
+        self.worktree.is_some()
     }
 
     /// Gives the directory back. All that the run left in a worktree and that is not ignored is saved under
     /// `refs/agentbay/<run>`, and then the worktree is removed. If it cannot be saved, the worktree stays.
     pub async fn give_back(self, git: &Git) {
-        if let Lent::Worktree(worktree) = self.0 {
+        if let Some(worktree) = self.worktree {
             let keep = worktree.note.keep;
             worktree.clear(git, keep).await;
         }
@@ -120,9 +133,9 @@ impl Lease {
 
     /// Gives a worktree back with nothing in it to be kept. Says whether that worked.
     pub async fn discard(self, git: &Git) -> bool {
-        match self.0 {
-            Lent::Repository(_) => false,
-            Lent::Worktree(worktree) => worktree.remove(git).await.is_ok(),
+        match self.worktree {
+            None => false,
+            Some(worktree) => worktree.remove(git).await.is_ok(),
         }
     }
 }

@@ -1,22 +1,25 @@
 //! Where a run works: the repository itself or a git worktree of its own, lent for the time of the run; and the run's
 //! private folder. The only place that calls git.
 
+mod additions;
 mod error;
 mod git;
 mod lease;
 mod lease_file;
 mod leftover;
+mod log_file;
+mod own_index;
 mod private_dir;
 mod repository;
 mod run_dir;
 mod saved;
 mod state;
 
+pub use additions::{Additions, Author};
 pub use error::WorkspaceError;
 pub use git::Git;
 pub use lease::{Cleared, Lease, Site};
 pub use leftover::{Listed, State, clear_left_over, worktrees_in};
-pub use repository::agent_file;
 pub use run_dir::RunDir;
 pub use saved::{patch, reference};
 pub use state::TreeState;

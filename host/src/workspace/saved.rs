@@ -1,9 +1,12 @@
 //! The work that a run left in its worktree, saved as a commit without touching the index or a branch of anybody.
 
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::{fs, iter};
 
 use super::error::WorkspaceError;
 use super::git::Git;
+use super::own_index::OwnIndex;
 use crate::domain::RunId;
 
 /// The mode of an entry that only names a commit of another repository.
@@ -31,8 +34,9 @@ pub async fn patch(git: &Git, repo: &Path, run: RunId, most: usize) -> Result<Op
     git.patch(repo, &base, &saved, most).await.map(Some)
 }
 
-/// The commit that holds everything in a worktree that is not ignored, or nothing if that is what `base` holds. If
-/// there are changes which are not committed, it is a new commit on top of the worktree's HEAD.
+/// The commit that holds everything in a worktree that is not ignored, or nothing if that is what `base` holds. If there
+/// is more than the worktree's HEAD, it is a new commit on top of that. Its further parents are what could be reached
+/// from the worktree alone: commits that the agent left behind, and what it had staged and then changed.
 ///
 /// # Errors
 /// git refuses, or the worktree holds another repository, whose content such a commit would not hold.
@@ -43,29 +47,79 @@ pub(super) async fn commit(
     run: RunId,
 ) -> Result<Option<String>, WorkspaceError> {
     let head = git.head(worktree).await?;
-    let tree = tree(git, worktree).await?;
-    refuse_nested(git, worktree, base, &tree).await?;
     let head_tree = git.line("rev-parse", worktree, &["rev-parse", "--verify", "HEAD^{tree}"]).await?;
-    if tree == head_tree {
+    let folder = git.folder(worktree).await?;
+    let index = OwnIndex::copied(git, worktree, &folder).await?;
+    // With conflicts in it, it holds nothing that is not in the files or in commits.
+    let staged = index.write().await.unwrap_or_else(|_| head_tree.clone());
+    index.add_all().await?;
+    let tree = index.write().await?;
+    refuse_nested(git, worktree, base, &tree).await?;
+
+    let mut parents = left_behind(git, worktree, base, &head, &folder).await?;
+    if is_hidden(git, worktree, [&head_tree, &staged, &tree]).await? {
+        parents.push(commit_tree(git, worktree, &staged, &[&head], &format!("What run {run} had staged")).await?);
+    }
+    if tree == head_tree && parents.is_empty() {
         return Ok(Some(head).filter(|head| head != base));
     }
-    let message = format!("What run {run} left");
-    let args = ["commit-tree", &tree, "-p", &head, "-m", &message];
-    git.line("commit-tree", worktree, &args).await.map(Some)
+    let parents: Vec<&str> = iter::once(&head).chain(&parents).map(String::as_str).collect();
+    commit_tree(git, worktree, &tree, &parents, &format!("What run {run} left")).await.map(Some)
 }
 
-/// Writes all that is in a worktree as a tree. An index of its own begins as the worktree's, so that what was added
-/// although it is ignored stays in.
-async fn tree(git: &Git, worktree: &Path) -> Result<String, WorkspaceError> {
-    let folder = git.line("rev-parse", worktree, &["rev-parse", "--absolute-git-dir"]).await?;
-    let index = Path::new(&folder).join("agentbay-index");
-    let refuse = |error: std::io::Error| WorkspaceError::Folder { path: index.clone(), reason: error.to_string() };
-    tokio::fs::copy(Path::new(&folder).join("index"), &index).await.map_err(refuse)?;
-    let index = index.display().to_string();
-    let env = [("GIT_INDEX_FILE", index.as_str())];
-    git.run_with("add", worktree, &["add", "--all", "."], &env).await?;
-    let tree = git.run_with("write-tree", worktree, &["write-tree"], &env).await?;
-    Ok(tree.text().trim().to_owned())
+async fn commit_tree(
+    git: &Git,
+    worktree: &Path,
+    tree: &str,
+    parents: &[&str],
+    message: &str,
+) -> Result<String, WorkspaceError> {
+    let mut args = vec!["commit-tree", tree, "-m", message];
+    args.extend(parents.iter().flat_map(|parent| ["-p", parent]));
+    git.line("commit-tree", worktree, &args).await
+}
+
+/// Commits that only the worktree's own records lead to: its HEAD has been there, or it is being merged.
+async fn left_behind(
+    git: &Git,
+    worktree: &Path,
+    base: &str,
+    head: &str,
+    folder: &Path,
+) -> Result<Vec<String>, WorkspaceError> {
+    let been = git.whole("reflog", worktree, &["reflog", "show", "--format=%H", "HEAD", "--"]).await?;
+    let mut been: BTreeSet<&str> = been.lines().filter(|commit| *commit != head && *commit != base).collect();
+    let merged = fs::read_to_string(folder.join("MERGE_HEAD")).unwrap_or_default();
+    been.extend(merged.lines());
+    if been.is_empty() {
+        return Ok(Vec::new());
+    }
+    let commits: Vec<&str> = been.iter().copied().collect();
+    let rest = ["--not", "--single-worktree", "--all", head, base];
+    let lost = [&["rev-list"], commits.as_slice(), &rest].concat();
+    let lost = git.whole("rev-list", worktree, &lost).await?;
+    let lost: Vec<&str> = lost.lines().filter(|commit| been.contains(commit)).collect();
+    if lost.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Those that lead to the others are enough.
+    let tips = [&["merge-base", "--independent"], lost.as_slice()].concat();
+    Ok(git.whole("merge-base", worktree, &tips).await?.lines().map(str::to_owned).collect())
+}
+
+/// Whether something was staged that the files do not show any more.
+async fn is_hidden(git: &Git, worktree: &Path, [head, staged, tree]: [&str; 3]) -> Result<bool, WorkspaceError> {
+    if staged == head || staged == tree {
+        return Ok(false);
+    }
+    let changed = |filter, from, to| {
+        let args = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", filter, from, to];
+        async move { git.whole("diff-tree", worktree, &args).await }
+    };
+    let (by_staging, later) =
+        tokio::try_join!(changed("--diff-filter=AMT", head, staged), changed("--diff-filter=MTD", staged, tree))?;
+    let later: BTreeSet<&str> = later.split_terminator('\0').collect();
+    Ok(by_staging.split_terminator('\0').any(|path| later.contains(path)))
 }
 
 /// Other repositories inside: new ones, moved ones, and submodules with changes. Their content is not in the tree.

@@ -148,7 +148,8 @@ fallback = ["a", "x"]
 [models]
 a = { driver = "echo", repo = "." }
 b = { driver = "echo", repo = ".", fallback = ["y"], retries = -1, max_runs = 0, limits = { lines = 1 },
-      worktree = { base = "--upload-pack=x", keep = "maybe" } }
+      worktree = { base = "--upload-pack=x", keep = "maybe" },
+      policy = { helpers_dir = "../x", log = ".git/hooks/x", auto_commit = 1 } }
 "#,
     )]);
     let expected = [
@@ -159,6 +160,9 @@ b = { driver = "echo", repo = ".", fallback = ["y"], retries = -1, max_runs = 0,
         "proxy.toml:6: models.b.fallback: there is no model \"y\"",
         "proxy.toml:7: models.b.worktree.base: \"--upload-pack=x\" is no name of a commit, such as \"main\" or \"origin/main\"",
         "proxy.toml:7: models.b.worktree.keep: \"maybe\" is not one of \"never\", \"changed\", \"always\"",
+        "proxy.toml:8: models.b.policy.helpers_dir: has a `.` or `..` in it: name a place inside the repository, such as \"tools/agent\"",
+        "proxy.toml:8: models.b.policy.auto_commit: expected true or false, found an integer",
+        "proxy.toml:8: models.b.policy.log: leads into git's own folder: name a place inside the repository, such as \"tools/agent\"",
     ];
     assert_eq!(folder.faults(), expected);
 }

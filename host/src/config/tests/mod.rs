@@ -71,6 +71,7 @@ fn model(name: &str, driven_by: &str, repo: impl Into<PathBuf>) -> Model {
         repo: repo.into(),
         agent_file: Some("AGENTS.md".into()),
         worktree: None,
+        helpers: None,
         model: None,
         program: None,
         permission: Permission::WorkspaceWrite,

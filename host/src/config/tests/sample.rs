@@ -34,7 +34,8 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
         ["claude", "codex", "echo", "gemini/review", "goose", "other", "qwen"]
     );
     let shown = &models["echo"];
-    let echo = Model { env: shown.env.clone(), max_runs: shown.max_runs, ..model("echo", "echo", folder.path()) };
+    let (env, helpers) = (shown.env.clone(), shown.helpers.clone());
+    let echo = Model { env, helpers, max_runs: shown.max_runs, ..model("echo", "echo", folder.path()) };
     assert_eq!(models["echo"], echo);
 }
 
@@ -45,7 +46,7 @@ fn the_sample_shows_every_key() {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         shown.extend(line.split_once(" = ").map(|(key, _)| key));
     }
-    let known = "listen api_keys allowed_hosts dir cache repo agent_file worktree permission timeout env driver model \
+    let known = "listen api_keys allowed_hosts dir cache repo agent_file worktree policy permission timeout env driver model \
                  program options body headers_after keep_alive plugin_file plugin_memory plugin_call_cpu \
                  plugin_run_cpu plugin_result line stderr grace drain linger output unread runs queue queue_wait \
                  retry_first retry_longest idle_timeout retries fallback max_runs repo_runs limits";

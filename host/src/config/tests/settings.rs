@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::super::{Limits, Overrides, Plugins, Server, load};
 use super::{Folder, model};
 use crate::domain::{
-    Access, EnvSetting, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, RetryLimits, RunLimits,
-    Worktree,
+    Access, EnvSetting, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, RepoPath, RetryLimits,
+    RunLimits, Worktree,
 };
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
@@ -113,6 +113,7 @@ fn every_key_of_a_model_is_read() {
         repo = "../app/."
         agent_file = "docs/AGENT.md"
         worktree = { dir = "trees", base = "origin/main", keep = "always" }
+        policy = { may_create_helpers = true, helpers_dir = "bin/agent", auto_commit = true, log = "docs/LOG.md" }
         model = "gpt-5"
         program = "./bin/agent"
         permission = "read-only"
@@ -146,6 +147,7 @@ fn every_key_of_a_model_is_read() {
             base: "origin/main".to_owned(),
             keep: Keep::Always,
         }),
+        helpers: Some(Helpers::Allowed { dir: path("bin/agent"), log: Some(path("docs/LOG.md")) }),
         model: Some("gpt-5".to_owned()),
         program: Some(folder.path().join("bin/agent")),
         permission: Permission::ReadOnly,
@@ -247,4 +249,25 @@ fn worktrees_have_a_folder_by_default_and_a_bare_program_stays_bare() {
         ..model("x", "codex", "/home/me")
     };
     assert_eq!(Folder::with(&[("proxy.toml", text)]).models(), [expected]);
+}
+
+fn path(text: &str) -> RepoPath {
+    text.to_owned().try_into().unwrap()
+}
+
+#[test]
+fn a_policy_takes_from_the_defaults_what_it_does_not_say() {
+    let helpers = |defaults: &str, own: &str| {
+        let text = format!("[defaults]\n{defaults}\n[models.x]\ndriver = \"echo\"\nrepo = \".\"\n{own}\n");
+        Folder::with(&[("proxy.toml", &text)]).models().remove(0).helpers
+    };
+    let allowed = |dir: &str, log: Option<&str>| Some(Helpers::Allowed { dir: path(dir), log: log.map(path) });
+    assert_eq!(helpers("", ""), None);
+    assert_eq!(helpers("", "policy = {}"), Some(Helpers::Forbidden));
+    assert_eq!(helpers("", "policy = { auto_commit = true }"), Some(Helpers::Forbidden));
+    assert_eq!(helpers("", "policy = { may_create_helpers = true }"), allowed("tools/agent", None));
+    let defaults = "policy = { may_create_helpers = true, helpers_dir = \"bin\", auto_commit = true }";
+    assert_eq!(helpers(defaults, ""), allowed("bin", Some("AGENT_LOG.md")));
+    assert_eq!(helpers(defaults, "policy = { helpers_dir = \"x/\" }"), allowed("x", Some("AGENT_LOG.md")));
+    assert_eq!(helpers(defaults, "policy = { may_create_helpers = false }"), Some(Helpers::Forbidden));
 }

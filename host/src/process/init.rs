@@ -1,0 +1,65 @@
+//! The first process of a container. Whatever loses its parent becomes a child of it, and stays as a zombie unless it is
+//! waited for. So the first process starts the program once more, and does nothing but wait and pass signals on.
+
+use std::io;
+use std::process::ExitCode;
+
+use process_wrap::tokio::CommandWrap;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
+use tokio::select;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Whether this process is the first one.
+pub fn is_first() -> bool {
+    std::process::id() == 1
+}
+
+/// Runs the program with the same arguments as a child, until that ends. Gives what it ended with.
+///
+/// # Errors
+/// It cannot be started, or signals cannot be received.
+pub async fn run() -> io::Result<ExitCode> {
+    // Before there is a child: no sign of one may be missed.
+    let mut children = signal(SignalKind::child())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let wrap = CommandWrap::with_new(std::env::current_exe()?, |process| {
+        process.args(std::env::args_os().skip(1));
+    });
+    // Held, for nobody else is to wait for it.
+    let program = { wrap }.spawn()?;
+    let pid = program.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)).ok_or(io::ErrorKind::NotFound)?;
+    loop {
+        let passed_on = select! {
+            _ = children.recv() => match reap(pid)? {
+                Some(code) => return Ok(code),
+                None => continue,
+            },
+            _ = hangup.recv() => Signal::HUP,
+            _ = interrupt.recv() => Signal::INT,
+            _ = terminate.recv() => Signal::TERM,
+        };
+        // It may have ended at this very moment, which the next sign of a child tells.
+        let _ = kill_process(pid, passed_on);
+    }
+}
+
+/// Waits for all that have ended. Gives what the program ended with, if it is one of them.
+fn reap(program: Pid) -> io::Result<Option<ExitCode>> {
+    let mut ended = None;
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) if pid == program => ended = Some(exit_code(status)),
+            Ok(Some(_)) => {}
+            Ok(None) | Err(rustix::io::Errno::CHILD) => return Ok(ended),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// As a shell tells it.
+fn exit_code(status: WaitStatus) -> ExitCode {
+    let code = status.exit_status().or_else(|| Some(128 + status.terminating_signal()?));
+    code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)
+}
