@@ -88,7 +88,7 @@ impl Additions {
         let commit = git.line("commit-tree", &self.top, &["commit-tree", &tree, "-p", &head, "-m", &message]).await?;
         // Names the commit that it is to stand on: one that somebody made meanwhile is not lost.
         git.run("update-ref", &self.top, &["update-ref", "-m", "agentbay: helpers", "HEAD", &commit, &head]).await?;
-        self.into_index(git, [&head, &commit], &now.untracked, &log.staged).await?;
+        self.tell_index(git, [&head, &commit], &now.untracked, &log.staged).await?;
         self.log.append(&entry)?;
         Ok(Some(commit))
     }
@@ -110,7 +110,7 @@ impl Additions {
     }
 
     /// Tells the user's index of the files that are committed now, and of nothing else.
-    async fn into_index(
+    async fn tell_index(
         &self,
         git: &Git,
         commits: [&str; 2],
