@@ -131,7 +131,7 @@ impl Machine {
     /// The same as the first process of a namespace, as in a container; nothing if this machine lets nobody make one.
     #[expect(clippy::disallowed_methods, reason = "the program is started as in a container")]
     pub(crate) fn serve_as_first_process(&self) -> Option<Proxy> {
-        let namespace = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child=TERM", "--mount-proc"];
+        let namespace = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
         let within = |program: &Path, args: &[&str]| {
             let mut command = self.command(&namespace);
             command.arg(program).args(args);

@@ -52,6 +52,11 @@ impl Host {
         self.pid == pid && self.started.abs_diff(started) <= SECONDS_APART
     }
 
+    /// In seconds since 1970.
+    pub(super) fn started(self) -> u64 {
+        self.started
+    }
+
     pub(super) fn pid(self) -> u32 {
         self.pid
     }

@@ -24,13 +24,17 @@ pub(super) fn started(pid: u32) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::start_time)
 }
 
-/// Every process of this user that bears a mark and is not this one. In a container, processes have other numbers, and
-/// marks with those numbers mean nothing here.
-pub(super) fn marked() -> Vec<Marked> {
+/// Every process of this user that was started since then (in seconds since 1970), bears a mark and is not this one. In
+/// a container, processes have other numbers, and marks with those numbers mean nothing here.
+pub(super) fn marked(since: u64) -> Vec<Marked> {
     let Ok(mut system) = System::new() else { return Vec::new() };
-    let environment =
-        ProcessRefreshKind::nothing().with_environ(UpdateKind::Always).with_user(UpdateKind::Always).without_tasks();
-    system.refresh_processes_specifics(ProcessesToUpdate::All, true, environment);
+    let all = ProcessRefreshKind::nothing().without_tasks();
+    system.refresh_processes_specifics(ProcessesToUpdate::All, true, all);
+    // To look at an environment takes longest, and there may be thousands.
+    let young = system.processes().values().filter(|process| process.start_time() >= since);
+    let young: Vec<_> = young.map(sysinfo::Process::pid).collect();
+    let environment = all.with_environ(UpdateKind::Always).with_user(UpdateKind::Always);
+    system.refresh_processes_specifics(ProcessesToUpdate::Some(&young), false, environment);
     let lives = |mark: &Mark| {
         let host = system.process(sysinfo::Pid::from_u32(mark.host.pid()));
         // A host that has ended and of whose end nobody has heard yet is gone.
@@ -43,7 +47,8 @@ pub(super) fn marked() -> Vec<Marked> {
         let mark = Mark::among(process.environ().iter().map(|variable| variable.as_os_str()))?;
         Some(Marked { pid: process.pid().as_u32(), mark, host_lives: lives(&mark) })
     };
-    let marked = system.processes().values().filter(ours).filter_map(of_process);
+    let young = young.into_iter().filter_map(|pid| system.process(pid));
+    let marked = young.filter(ours).filter_map(of_process);
     marked.filter(|marked| marked.pid != this && is_numbered_as_we_are(marked.pid)).collect()
 }
 
