@@ -111,7 +111,8 @@ impl Task<'_> {
         tracing::info!(workdir = %started.lease.workdir().display(), "run started");
         let Started { turn, framing, transcript, mut child, lease, before, run_dir } = started;
         let model = &self.route.model;
-        let listening = Listening { turn: &turn, framing, model, left: self.left, interest };
+        let notices = self.route.snapshot.limits.plugin.notices;
+        let listening = Listening { turn: &turn, framing, model, left: self.left, notices, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
             pump::listen(listening, transcript, &mut child).await;
         let told = tally.told();

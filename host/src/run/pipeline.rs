@@ -16,6 +16,7 @@ use super::retry::Tries;
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
 use crate::domain::{Category, Failure, Outcome, RunId};
+use crate::metrics::Metrics;
 
 /// One run to carry out.
 pub(super) struct Job {
@@ -23,6 +24,7 @@ pub(super) struct Job {
     pub(super) route: Route,
     pub(super) request: Request,
     pub(super) means: Means,
+    pub(super) metrics: Metrics,
     pub(super) entry: Entry,
     pub(super) writer: Writer,
     pub(super) stopping: CancellationToken,
@@ -43,7 +45,14 @@ enum Next {
 pub(super) async fn carry_out(job: Job) {
     let span = tracing::info_span!("run", id = %job.id, model = %job.request.model);
     async {
+        let model = &job.route.model;
+        job.metrics.run_started(&model.name, &model.driver);
         let Attempt { ended, rest, .. } = job.tries().await;
+        let failure = match &ended.outcome {
+            Outcome::Finished { .. } => None,
+            Outcome::Failed { failure, .. } => Some(failure.category),
+        };
+        job.metrics.run_ended(&model.name, &model.driver, failure);
         log(&ended);
         job.writer.end(Step::Ended(ended));
         job.entry.is(Phase::Ending);
