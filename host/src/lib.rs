@@ -9,8 +9,8 @@
 //! - [`domain`] is the vocabulary they all share.
 //!
 //! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`task`] keeps the tasks, and
-//! [`doctor`] tells what keeps
-//! a model from running, and [`app`] puts everything together. No module imports its caller.
+//! [`doctor`] tells what keeps a model from running, [`metrics`] counts, and [`app`] puts everything together. No module
+//! imports its caller.
 
 pub mod app;
 pub mod cli;
@@ -19,6 +19,7 @@ pub mod doctor;
 pub mod domain;
 pub mod echo_agent;
 pub mod http;
+pub mod metrics;
 pub mod plugin;
 pub mod process;
 pub mod run;

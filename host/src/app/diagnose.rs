@@ -33,11 +33,11 @@ impl Diagnosis {
 
 /// Looks at all models, and asks each that could answer if `ask` is set, one after the other.
 pub async fn diagnose(loaded: Loaded, ask: bool) -> Vec<Diagnosis> {
-    let Loaded { config, snapshot, host, .. } = loaded;
+    let Loaded { config, snapshot, host, metrics, .. } = loaded;
     let examined = examine(&snapshot, &host, Some(&Versions::default())).await;
     let (snapshots, tasks) = (Snapshots::default(), Tasks::default());
     snapshots.publish(snapshot);
-    let runner = Runner::new(snapshots, host, config.plugins.runs(), tasks.clone());
+    let runner = Runner::new(snapshots, host, config.plugins.runs(), metrics, tasks.clone());
     let mut diagnoses = Vec::new();
     for examined in examined {
         let answer =
@@ -62,7 +62,7 @@ async fn listen(mut run: Run) -> Result<String, Failure> {
     while let Some(step) = run.next().await {
         match step {
             Step::Event(Event::Text(text)) => said += &text,
-            Step::Event(_) | Step::Trying { .. } | Step::Failed(_) => {}
+            Step::Event(_) | Step::Trying { .. } | Step::Failed(_) | Step::PluginFailed(_) => {}
             Step::Ended(ended) => {
                 return match ended.outcome {
                     Outcome::Finished { answer, .. } => {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::error::AppError;
 use crate::config::{self, Config, Models, Overrides, Source};
 use crate::domain::{Model, PluginId};
+use crate::metrics::Metrics;
 use crate::plugin::{Catalogue, Engine, PluginSet, Snapshot};
 use crate::process::{self, HostVariables};
 
@@ -21,6 +22,8 @@ pub struct Loaded {
     pub snapshot: Snapshot,
     /// The variables of the process.
     pub host: HostVariables,
+    /// What is counted, of plugins already.
+    pub metrics: Metrics,
 }
 
 /// Reads the settings and loads the plugins.
@@ -39,12 +42,13 @@ pub(super) async fn load_with(source: &Source, overrides: &Overrides) -> Result<
 /// The same with settings that are read already.
 pub(super) async fn with_config(source: &Source, config: Config) -> Result<Loaded, AppError> {
     let host = host_variables(source);
-    let engine = Engine::new(&config.plugins.cache)?;
+    let metrics = Metrics::default();
+    let engine = Engine::new(&config.plugins.cache, metrics.clone())?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
     let set = catalogue.rescan(&config.plugins.dir, &config.limits.plugin).await;
     let snapshot = snapshot(1, &config, &catalogue, set, &host);
-    Ok(Loaded { config, catalogue, snapshot, host })
+    Ok(Loaded { config, catalogue, snapshot, host, metrics })
 }
 
 /// Brings settings and plugins together.
@@ -63,7 +67,7 @@ pub(super) fn snapshot(
         Models::Discovered { template } => discovered(&plugins, host, |driver| template.for_driver(driver)),
     };
     let access = config.server.access.clone();
-    Snapshot { generation, plugins, grants, models, access, limits: config.limits }
+    Snapshot { generation, plugins, grants, models, access, limits: config.limits, swaps: 0 }
 }
 
 /// A model for each driver whose program is installed.

@@ -26,7 +26,7 @@ pub(super) struct Reload {
 impl Reload {
     /// Publishes the first snapshot.
     pub(super) fn new(source: Source, overrides: Overrides, loaded: Loaded, snapshots: Snapshots) -> Self {
-        let Loaded { config, catalogue, snapshot, host } = loaded;
+        let Loaded { config, catalogue, snapshot, host, .. } = loaded;
         let generation = snapshot.generation;
         let mut reload =
             Self { source, overrides, config, catalogue, host, snapshots, generation, refusals: Vec::new() };

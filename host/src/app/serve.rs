@@ -39,7 +39,8 @@ pub async fn serve(
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
     let host = loaded.host.clone();
-    let runner = Runner::new(snapshots.clone(), host.clone(), config.plugins.runs(), tasks.clone());
+    let metrics = loaded.metrics.clone();
+    let runner = Runner::new(snapshots.clone(), host.clone(), config.plugins.runs(), metrics.clone(), tasks.clone());
 
     let wanted = config.server.listen;
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
@@ -61,7 +62,8 @@ pub async fn serve(
     });
 
     guard(&tasks);
-    let router = http::router(State { snapshots, runner: runner.clone(), host, versions: Arc::default(), listen });
+    let runs = runner.clone();
+    let router = http::router(State { snapshots, runner: runs, host, versions: Arc::default(), metrics, listen });
     // Deltas are small, and each is to go out at once.
     let listener = listener.tap_io(|connection| {
         if let Err(error) = connection.set_nodelay(true) {

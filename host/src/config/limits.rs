@@ -17,10 +17,15 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
         },
         plugin: PluginLimits {
             file: size(&mut section, "plugin_file", Zero::Refused, plugin.file),
+            compile: duration(&mut section, "plugin_compile", Zero::Refused, plugin.compile),
             memory: size(&mut section, "plugin_memory", Zero::Refused, plugin.memory),
+            instances: count(&mut section, "plugin_instances", Zero::Refused, plugin.instances),
             call_cpu: duration(&mut section, "plugin_call_cpu", Zero::Refused, plugin.call_cpu),
             run_cpu: duration(&mut section, "plugin_run_cpu", Zero::Refused, plugin.run_cpu),
             result: size(&mut section, "plugin_result", Zero::Refused, plugin.result),
+            events: count(&mut section, "plugin_events", Zero::Refused, plugin.events),
+            output: size(&mut section, "plugin_output", Zero::Refused, plugin.output),
+            notices: count(&mut section, "plugin_notices", Zero::Allowed, plugin.notices),
         },
         run: run_limits(&mut section, run),
         queue: QueueLimits {

@@ -21,7 +21,7 @@ impl TryFrom<String> for PluginId {
         if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits) && name.len() <= 40 {
             Ok(Self(name))
         } else {
-            Err(DescriptionError::Id(name))
+            Err(DescriptionError::Id(name.chars().take(MOST_BYTES).collect()))
         }
     }
 }
@@ -131,20 +131,86 @@ pub enum DescriptionError {
     /// A program is named by more than its bare name.
     #[error("the plugin declares the program {0:?}: declare a bare name, without a path")]
     Program(String),
+    /// A text is longer than anything that it could say.
+    #[error("the plugin describes itself with {what} of {length} bytes: {MOST_BYTES} is the most")]
+    Long {
+        /// What the text is for.
+        what: &'static str,
+        /// Its length.
+        length: usize,
+    },
+    /// A text has characters that a terminal obeys.
+    #[error("the plugin describes itself with control characters in {0}: leave them out")]
+    Control(&'static str),
+    /// A list is longer than any that could be meant.
+    #[error("the plugin describes itself with {length} {what}: {MOST_ENTRIES} is the most")]
+    Many {
+        /// What is listed.
+        what: &'static str,
+        /// How many there are.
+        length: usize,
+    },
 }
 
+/// A name, a hint or a version is a line; this is several.
+const MOST_BYTES: usize = 1000;
+
+/// More than any CLI offers, of anything.
+const MOST_ENTRIES: usize = 500;
+
 impl Description {
-    /// Checks what is acted on: the programs. The rest is shown, not used.
+    /// Checks what is acted on, the programs, and that all the rest can be kept and shown.
     ///
     /// # Errors
     /// See [`DescriptionError`].
     pub fn checked(self) -> Result<Self, DescriptionError> {
         let bare = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']) && !name.contains(['/', '\\', '\0']);
-        match self.programs.iter().find(|name| !bare(name)) {
-            Some(name) => Err(DescriptionError::Program(name.clone())),
-            None => Ok(self),
+        if let Some(name) = self.programs.iter().find(|name| !bare(name)) {
+            return Err(DescriptionError::Program(name.chars().take(MOST_BYTES).collect()));
         }
+        let keep = self.home.as_ref().map_or(&[][..], |home| home.keep.as_slice());
+        for (what, length) in [
+            ("programs", self.programs.len()),
+            ("models", self.models.len()),
+            ("arguments", self.probe.version_args.len()),
+            ("files of a home", keep.len()),
+        ] {
+            if length > MOST_ENTRIES {
+                return Err(DescriptionError::Many { what, length });
+            }
+        }
+        self.texts().try_for_each(|(what, text)| line(what, text))?;
+        Ok(self)
     }
+
+    /// Every text, and what it is for.
+    fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let Self { name, version, probe, home, .. } = self;
+        let Probe { version_args, tested_versions, install_hint, login_hint } = probe;
+        let single = [
+            ("a name", name),
+            ("a version", version),
+            ("tested versions", tested_versions),
+            ("an install hint", install_hint),
+            ("a login hint", login_hint),
+        ];
+        let programs = self.programs.iter().map(|program| ("a program", program));
+        let models = self.models.iter().flat_map(|model| [("a model", &model.id), ("a model", &model.name)]);
+        let args = version_args.iter().map(|arg| ("an argument", arg));
+        let homes = home.iter().map(|home| ("a variable", &home.env));
+        let kept = home.iter().flat_map(|home| &home.keep).map(|file| ("a file of a home", file));
+        let all = single.into_iter().chain(programs).chain(models).chain(args).chain(homes).chain(kept);
+        all.map(|(what, text)| (what, text.as_str()))
+    }
+}
+
+/// Whether a text fits into a line of a list.
+fn line(what: &'static str, text: &str) -> Result<(), DescriptionError> {
+    if text.len() > MOST_BYTES {
+        return Err(DescriptionError::Long { what, length: text.len() });
+    }
+    // Hints may be of several lines.
+    if text.chars().any(|c| c.is_control() && c != '\n') { Err(DescriptionError::Control(what)) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -161,23 +227,44 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_program_is_declared_by_its_bare_name() {
-        let description = |program: &str| Description {
+    fn description() -> Description {
+        Description {
             id: PluginId("x".to_owned()),
             name: String::new(),
             version: String::new(),
-            programs: vec![program.to_owned()],
+            programs: vec![],
             framing: Framing::Lines,
             features: Features::default(),
             models: vec![],
             probe: Probe::default(),
             home: None,
-        };
-        assert!(description("codex").checked().is_ok());
-        for program in ["", "/bin/sh", "../sh", "-x", ".x", "a\0"] {
-            let refused = description(program).checked();
-            assert_eq!(refused, Err(DescriptionError::Program(program.to_owned())));
         }
+    }
+
+    #[test]
+    fn a_program_is_declared_by_its_bare_name() {
+        let declared = |program: &str| Description { programs: vec![program.to_owned()], ..description() }.checked();
+        assert!(declared("codex").is_ok());
+        for program in ["", "/bin/sh", "../sh", "-x", ".x", "a\0"] {
+            assert_eq!(declared(program), Err(DescriptionError::Program(program.to_owned())));
+        }
+    }
+
+    #[test]
+    fn what_is_kept_and_shown_has_an_end_and_cannot_order_a_terminal_about() {
+        let named = |name: String| Description { name, ..description() }.checked();
+        assert!(named("x".repeat(1000)).is_ok());
+        assert_eq!(named("x".repeat(1001)), Err(DescriptionError::Long { what: "a name", length: 1001 }));
+        assert_eq!(named("\u{1b}[2J".to_owned()), Err(DescriptionError::Control("a name")));
+        let model = || OfferedModel { id: "m".to_owned(), name: String::new(), context_window: None };
+        let offering = |count: usize| {
+            let models = std::iter::repeat_with(model).take(count).collect();
+            Description { models, ..description() }.checked()
+        };
+        assert!(offering(500).is_ok());
+        assert_eq!(offering(501), Err(DescriptionError::Many { what: "models", length: 501 }));
+        let home = Some(Home { env: "H".to_owned(), keep: vec!["a\0".to_owned()] });
+        let at_home = Description { home, ..description() }.checked();
+        assert_eq!(at_home, Err(DescriptionError::Control("a file of a home")));
     }
 }

@@ -87,6 +87,23 @@ pub enum Event {
 }
 
 impl Event {
+    /// What an event takes besides its text, about.
+    pub const COST: u64 = 64;
+
+    /// The bytes that it takes, about.
+    pub fn bytes(&self) -> u64 {
+        let text = match self {
+            Self::Text(text) | Self::Reasoning(text) | Self::Session(text) | Self::Reply(text) => text.len(),
+            Self::ToolCall(call) => call.id.len() + call.name.len() + call.input.len(),
+            Self::ToolResult(result) => result.id.len() + result.output.len(),
+            Self::Notice(notice) => notice.message.len(),
+            Self::Extra(extra) => extra.kind.len() + extra.json.len(),
+            Self::Done(outcome) => outcome.text_len(),
+            Self::TextBreak | Self::Usage(_) | Self::EndInput => 0,
+        };
+        Self::COST + text as u64
+    }
+
     /// Whether it is a part of what the client is answered.
     pub fn is_answer(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Reasoning(_))

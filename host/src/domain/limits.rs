@@ -49,24 +49,42 @@ impl Default for HttpLimits {
 pub struct PluginLimits {
     /// Bytes of a component file.
     pub file: u64,
-    /// Bytes of memory of one instance.
+    /// How long a file may be compiled.
+    pub compile: Duration,
+    /// Bytes of all memories and tables of one run together.
     pub memory: u64,
+    /// Core instances, memories and tables of one run, of each kind. Components of the languages that link libraries at
+    /// run time have some dozens.
+    pub instances: usize,
     /// Processor time of one call: a line takes microseconds.
     pub call_cpu: Duration,
     /// Processor time of all calls of one run.
     pub run_cpu: Duration,
     /// Bytes that one call may hand over to the host.
     pub result: u64,
+    /// Events that one call may hand over. A call hears 64 KiB at most, beside the end of a line that was begun
+    /// before: this is an event for each byte.
+    pub events: usize,
+    /// Bytes of all events of one run, each counted with [`Event::COST`](super::Event::COST) besides: twice what a CLI
+    /// may print.
+    pub output: u64,
+    /// Notices of one run that are logged.
+    pub notices: usize,
 }
 
 impl Default for PluginLimits {
     fn default() -> Self {
         Self {
             file: 32 * MIB,
+            compile: Duration::from_secs(60),
             memory: 64 * MIB,
+            instances: 64,
             call_cpu: Duration::from_millis(250),
             run_cpu: Duration::from_secs(60),
             result: 64 * MIB,
+            events: 64 * 1024,
+            output: 512 * MIB,
+            notices: 200,
         }
     }
 }

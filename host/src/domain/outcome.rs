@@ -38,6 +38,18 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// The bytes of its text.
+    pub fn text_len(&self) -> usize {
+        let (answer, failure) = match self {
+            Self::Finished { answer, .. } => (answer, None),
+            Self::Failed { failure, answer } => (answer, Some(failure)),
+        };
+        let failed = failure.map_or(0, |failure| failure.message.len() + failure.detail.len());
+        answer.as_ref().map_or(0, String::len) + failed
+    }
+}
+
 impl From<Failure> for Outcome {
     fn from(failure: Failure) -> Self {
         Self::Failed { failure, answer: None }

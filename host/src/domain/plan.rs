@@ -42,7 +42,14 @@ pub enum PlanError {
     /// A file name would lead out of the run's folder.
     #[error("the plan has a file named {0:?}, which is no plain file name")]
     FileName(String),
+    /// More files than a CLI is configured by.
+    #[error("the plan has {0} files, and {MOST_FILES} is the most")]
+    Files(usize),
 }
+
+/// What CLIs are started with: a file of settings, a schema, one of instructions. What is in them is limited by what a
+/// call may hand over.
+const MOST_FILES: usize = 64;
 
 impl Plan {
     /// Checks the parts of a plan.
@@ -60,15 +67,18 @@ impl Plan {
         }
         for (name, value) in &env {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(PlanError::VariableName(name.clone()));
+                return Err(PlanError::VariableName(shown(name)));
             }
             if value.as_ref().is_some_and(|value| value.contains('\0')) {
-                return Err(PlanError::Nul(format!("the variable {name}")));
+                return Err(PlanError::Nul(format!("the variable {}", shown(name))));
             }
+        }
+        if files.len() > MOST_FILES {
+            return Err(PlanError::Files(files.len()));
         }
         for (name, _) in &files {
             if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
-                return Err(PlanError::FileName(name.clone()));
+                return Err(PlanError::FileName(shown(name)));
             }
         }
         let files = files.into_iter().map(|(name, text)| PlanFile { name, text }).collect();
@@ -94,6 +104,11 @@ impl Plan {
     pub fn files(&self) -> &[PlanFile] {
         &self.files
     }
+}
+
+/// As much of a name as a message needs.
+fn shown(name: &str) -> String {
+    name.chars().take(200).collect()
 }
 
 #[cfg(test)]
@@ -124,5 +139,13 @@ mod tests {
             assert_eq!(plan(&[], &[], &[name]), Err(PlanError::FileName(name.to_owned())));
         }
         assert!(plan(&["-"], &[("A", Some("b")), ("C", None)], &["schema.json"]).is_ok());
+    }
+
+    #[test]
+    fn there_are_not_more_files_than_a_cli_could_want() {
+        let names: Vec<String> = (0..=MOST_FILES).map(|number| number.to_string()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert!(plan(&[], &[], &names[1..]).is_ok());
+        assert_eq!(plan(&[], &[], &names), Err(PlanError::Files(MOST_FILES + 1)));
     }
 }

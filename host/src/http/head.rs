@@ -3,6 +3,7 @@
 //! - `x-agent-session`: the CLI's own id of the session, by which it is resumed;
 //! - `x-agentbay-model`: the model that answered, which is another than the one asked for if that one failed;
 //! - `x-agentbay-attempts`: the tries that failed before, such as `codex;rate_limit, codex;server`;
+//! - `x-agentbay-plugin`: `trapped` if the plugin failed in the middle, so that the rest is as the CLI printed it;
 //! - `x-agentbay-ref`: the ref under which what the run leaves in its worktree is kept. There is one as soon as the run
 //!   is over and cleared away, if it left anything.
 
@@ -15,6 +16,7 @@ use crate::run::{FailedTry, Step};
 const SESSION: HeaderName = HeaderName::from_static("x-agent-session");
 const MODEL: HeaderName = HeaderName::from_static("x-agentbay-model");
 const REFERENCE: HeaderName = HeaderName::from_static("x-agentbay-ref");
+const PLUGIN: HeaderName = HeaderName::from_static("x-agentbay-plugin");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-agentbay-attempts");
 
 /// What is known of a run that its headers tell.
@@ -24,6 +26,7 @@ pub(super) struct Head {
     model: Option<String>,
     reference: Option<String>,
     failed: Vec<FailedTry>,
+    trapped: bool,
 }
 
 /// The session that a client wants to go on with.
@@ -46,6 +49,7 @@ impl Head {
                 self.failed.push(failed.clone());
                 self.session = None;
             }
+            Step::PluginFailed(_) => self.trapped = true,
             Step::Event(Event::Session(id)) => self.session = Some(id.clone()),
             Step::Event(_) | Step::Ended(_) => {}
         }
@@ -57,9 +61,13 @@ impl Head {
         let failed: Vec<String> =
             self.failed.iter().map(|failed| format!("{};{}", failed.model, failed.category.name())).collect();
         let attempts = Some(failed.join(", ")).filter(|attempts| !attempts.is_empty());
-        for (name, value) in
-            [(SESSION, session), (MODEL, self.model.clone()), (REFERENCE, self.reference.clone()), (ATTEMPTS, attempts)]
-        {
+        for (name, value) in [
+            (SESSION, session),
+            (MODEL, self.model.clone()),
+            (REFERENCE, self.reference.clone()),
+            (PLUGIN, self.trapped.then(|| "trapped".to_owned())),
+            (ATTEMPTS, attempts),
+        ] {
             if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
                 headers.insert(name, value);
             }

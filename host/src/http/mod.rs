@@ -11,7 +11,9 @@ mod error;
 mod guard;
 mod head;
 mod health;
+mod metrics;
 mod models;
+mod plugins;
 mod request_id;
 mod runs;
 mod sse;
@@ -24,6 +26,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
 use crate::doctor::Versions;
+use crate::metrics::Metrics;
 use crate::plugin::Snapshots;
 use crate::process::HostVariables;
 use crate::run::Runner;
@@ -40,6 +43,8 @@ pub struct State {
     pub host: HostVariables,
     /// The versions that were asked for.
     pub versions: Arc<Versions>,
+    /// What is counted.
+    pub metrics: Metrics,
     /// The address that is listened to, which the `Host` header is checked against.
     pub listen: SocketAddr,
 }
@@ -49,7 +54,9 @@ pub fn router(state: State) -> Router {
     Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
+        .route("/metrics", get(metrics::all))
         .route("/v1/drivers", get(drivers::list))
+        .route("/v1/plugins", get(plugins::list))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/runs", get(runs::list))
@@ -59,6 +66,7 @@ pub fn router(state: State) -> Router {
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(state.clone(), guard::check))
+        .layer(from_fn_with_state(state.clone(), metrics::count))
         .layer(from_fn(request_id::give))
         .with_state(state)
 }

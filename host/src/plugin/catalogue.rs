@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::compile::CompileError;
 use super::embedded;
 use super::engine::Engine;
 use super::error::LoadError;
@@ -113,6 +114,10 @@ impl Catalogue {
         let origin = Origin::File(path.to_owned());
         match LoadedPlugin::load(&self.engine, bytes, origin, limits).await {
             Ok(plugin) => Slot { seen, good: Some(Arc::new(plugin)), refused: None },
+            // Nothing is known of these bytes yet.
+            Err(error @ LoadError::Compile(CompileError::Busy)) => {
+                Slot { seen: None, good, refused: Some(error.to_string()) }
+            }
             Err(error) => Slot { seen, good, refused: Some(error.to_string()) },
         }
     }

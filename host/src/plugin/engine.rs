@@ -1,4 +1,5 @@
-//! The one WebAssembly engine of the process: its settings, its compile cache and the thread that counts time.
+//! The one WebAssembly engine of the process: its settings, its compile cache, the thread that counts time, and what it
+//! lends to plugins: the compiler's turn and the lane for calls that take long.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -8,12 +9,25 @@ use std::{io, thread};
 
 use wasmtime::{Cache, CacheConfig, Config};
 
+use super::compile::Compiler;
+use super::lane::Lane;
+use crate::metrics::Metrics;
+
 /// How often running plugins are looked at. Budgets are counted in these.
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
+/// How deep a plugin's calls may nest, in bytes. It is the engine's, so that it cannot be set for a plugin or while
+/// plugins are loaded. A parser that needs more is one that its input can make recurse without end.
+const STACK: usize = 512 * 1024;
+
 /// The one engine of the process. A clone is the same engine.
 #[derive(Clone)]
-pub struct Engine(wasmtime::Engine);
+pub struct Engine {
+    wasm: wasmtime::Engine,
+    compiler: Compiler,
+    lane: Lane,
+    metrics: Metrics,
+}
 
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -29,20 +43,21 @@ pub enum EngineError {
         "cannot make the folder of the compile cache: {0}: set `plugins.cache` in proxy.toml to one that can be written"
     )]
     Cache(io::Error),
-    /// The thread that counts time cannot be started.
-    #[error("cannot start the thread that counts plugins' time: {0}")]
-    Ticker(io::Error),
+    /// The thread that counts time, or those for calls that take long, cannot be started.
+    #[error("cannot start the threads that plugins need: {0}")]
+    Threads(io::Error),
     /// The engine does not take its settings on this machine.
     #[error("WebAssembly does not work on this machine: {0:#}")]
     Settings(wasmtime::Error),
 }
 
 impl Engine {
-    /// Sets the engine up, with compiled code kept in `cache`, which is made private to the user.
+    /// Sets the engine up, with compiled code kept in `cache`, which is made private to the user. Failures of plugins
+    /// are counted in `metrics`.
     ///
     /// # Errors
     /// See [`EngineError`].
-    pub fn new(cache: &Path) -> Result<Self, EngineError> {
+    pub fn new(cache: &Path, metrics: Metrics) -> Result<Self, EngineError> {
         let dir = cache.join("wasm");
         DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(EngineError::Cache)?;
         let mut cache = CacheConfig::new();
@@ -53,15 +68,29 @@ impl Engine {
         // Plugins are plain calls; without this they cost two to four times as much.
         config.concurrency_support(false);
         config.epoch_interruption(true);
+        config.max_wasm_stack(STACK);
         config.cache(Some(Cache::new(cache).map_err(EngineError::Settings)?));
 
-        let engine = wasmtime::Engine::new(&config).map_err(EngineError::Settings)?;
-        start_ticker(&engine)?;
-        Ok(Self(engine))
+        let wasm = wasmtime::Engine::new(&config).map_err(EngineError::Settings)?;
+        start_ticker(&wasm)?;
+        let lane = Lane::new().map_err(EngineError::Threads)?;
+        Ok(Self { wasm, compiler: Compiler::new(), lane, metrics })
     }
 
     pub(super) fn wasm(&self) -> &wasmtime::Engine {
-        &self.0
+        &self.wasm
+    }
+
+    pub(super) fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    pub(super) fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.metrics
     }
 }
 
@@ -75,6 +104,6 @@ fn start_ticker(engine: &wasmtime::Engine) -> Result<(), EngineError> {
             thread::sleep(TICK);
         }
     };
-    thread::Builder::new().name("plugin-ticker".to_owned()).spawn(tick).map_err(EngineError::Ticker)?;
+    thread::Builder::new().name("plugin-ticker".to_owned()).spawn(tick).map_err(EngineError::Threads)?;
     Ok(())
 }

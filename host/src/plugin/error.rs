@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::compile::CompileError;
 use crate::domain::{DescriptionError, PlanError};
 
 /// Why a file is not taken as a plugin.
@@ -46,9 +47,9 @@ pub enum LoadError {
     /// What it says of itself cannot be used.
     #[error(transparent)]
     Description(#[from] DescriptionError),
-    /// The compiler gave up on it.
-    #[error("made the compiler fail: {0}")]
-    Compiler(String),
+    /// The compiler made nothing of it.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
     /// Another file has the same id, so neither is taken.
     #[error("has the id {id}, and so has {other}: remove one of the two")]
     Twice {
@@ -60,7 +61,7 @@ pub enum LoadError {
 }
 
 /// Why a call into a plugin gave no answer.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
     /// The plugin trapped, or ran into a limit.
     #[error("the plugin failed in `{call}`: {reason}")]
@@ -70,6 +71,9 @@ pub enum CallError {
         /// The trap or the limit.
         reason: String,
     },
+    /// An earlier call failed, or was broken off: what is left of the plugin cannot be called any more.
+    #[error("the plugin cannot be asked any more")]
+    Gone,
     /// The plugin made a plan that no process could be started with.
     #[error(transparent)]
     Plan(#[from] PlanError),

@@ -1,4 +1,10 @@
 //! One run's instance of a plugin: a store of its own, used for one process and dropped with it.
+//!
+//! Every call goes through [`Caller::call`], so that none is without limits, and a plugin that failed is not called again.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
 
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
@@ -6,47 +12,123 @@ use wasmtime::component::ResourceAny;
 use super::abi::v0_1;
 use super::engine::Engine;
 use super::error::CallError;
-use super::limits::{State, rearm, reason, store};
+use super::health::Record;
+use super::lane::Lane;
+use super::limits::{State, count, rearm, reason, store};
 use crate::domain::{
     Description, DescriptionError, Event, ExitStatus, Failure, Outcome, Plan, PluginLimits, StreamName, Turn,
 };
 
 /// A plugin's code with memory of its own, before the process is started.
-pub struct Instance {
+pub struct Instance(Caller);
+
+/// A plugin that listens to a process.
+pub struct Transcript {
+    caller: Caller,
+    transcript: ResourceAny,
+}
+
+/// Calls a plugin as long as it can be called.
+struct Caller {
+    /// Nothing during a call, and after one that failed or was broken off.
+    guest: Option<Guest>,
+    lane: Lane,
+    /// Where failures are noted; not there while the plugin is only asked what it is.
+    record: Option<Arc<Record>>,
+}
+
+struct Guest {
     store: Store<State>,
     agent: v0_1::Agent,
 }
 
-/// A plugin that listens to a process.
-pub struct Transcript {
-    instance: Instance,
-    transcript: ResourceAny,
-}
+/// What comes of a call.
+type Answer<'a, T> = Pin<Box<dyn Future<Output = wasmtime::Result<T>> + Send + 'a>>;
 
-impl std::fmt::Debug for Instance {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Instance").finish_non_exhaustive()
     }
 }
 
-impl std::fmt::Debug for Transcript {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Transcript").finish_non_exhaustive()
+    }
+}
+
+impl Caller {
+    /// Makes a call, in the lane if it takes long.
+    async fn call<T: Send + 'static>(
+        &mut self,
+        call: &'static str,
+        make: impl for<'a> FnOnce(&'a mut Guest) -> Answer<'a, T> + Send + 'static,
+    ) -> Result<T, CallError> {
+        let mut guest = self.guest.take().ok_or(CallError::Gone)?;
+        let made = self.lane.run(async move {
+            rearm(&mut guest.store);
+            let answer = make(&mut guest).await;
+            (guest, answer)
+        });
+        let (guest, answer) = made.await.map_err(|_lost| CallError::Gone)?;
+        match answer {
+            Ok(answer) => {
+                self.guest = Some(guest);
+                Ok(answer)
+            }
+            Err(error) => Err(self.failed(call, reason(&error))),
+        }
+    }
+
+    /// The same for a call that hands over events.
+    async fn events(
+        &mut self,
+        call: &'static str,
+        make: impl for<'a> FnOnce(&'a mut Guest) -> Answer<'a, Vec<v0_1::WitEvent>> + Send + 'static,
+    ) -> Result<Vec<Event>, CallError> {
+        let events: Vec<Event> = self.call(call, make).await?.into_iter().map(Event::from).collect();
+        let counted = self.guest.as_mut().map_or(Ok(()), |guest| count(&mut guest.store, &events));
+        match counted {
+            Ok(()) => Ok(events),
+            Err(too_much) => {
+                self.guest = None;
+                Err(self.failed(call, too_much.to_string()))
+            }
+        }
+    }
+
+    fn failed(&self, call: &'static str, reason: String) -> CallError {
+        let error = CallError::Trap { call, reason };
+        if let Some(record) = &self.record {
+            record.note(&error);
+        }
+        error
     }
 }
 
 impl Instance {
     pub(super) async fn open(engine: &Engine, agent: &v0_1::Pre, limits: &PluginLimits) -> Result<Self, CallError> {
-        let mut store = store(engine, limits);
-        let agent = agent.instantiate_async(&mut store).await.map_err(trap("instantiate"))?;
-        Ok(Self { store, agent })
+        let (mut store, agent, lane) = (store(engine, limits), agent.clone(), engine.lane().clone());
+        let opened = lane.run(async move {
+            let agent = agent.instantiate_async(&mut store).await?;
+            Ok(Guest { store, agent })
+        });
+        let opened: wasmtime::Result<Guest> = opened.await.map_err(|_lost| CallError::Gone)?;
+        let trap = |error| CallError::Trap { call: "instantiate", reason: reason(&error) };
+        Ok(Self(Caller { guest: Some(opened.map_err(trap)?), lane, record: None }))
+    }
+
+    /// From now on its failures are noted.
+    pub(super) fn known_to(mut self, record: &Arc<Record>) -> Self {
+        self.0.record = Some(Arc::clone(record));
+        self
     }
 
     pub(super) async fn describe(mut self) -> Result<Result<Description, DescriptionError>, CallError> {
-        rearm(&mut self.store);
-        let guest = self.agent.agentbay_plugin_agent();
-        let description = guest.call_describe(&mut self.store).await.map_err(trap("describe"))?;
-        Ok(description.try_into())
+        let told = self.0.call("describe", |Guest { store, agent }| {
+            Box::pin(async move { agent.agentbay_plugin_agent().call_describe(store).await })
+        });
+        Ok(told.await?.try_into())
     }
 
     /// Makes the command line of a turn. The inner error is the plugin's own refusal.
@@ -54,10 +136,11 @@ impl Instance {
     /// # Errors
     /// The plugin traps, or makes a plan that no process could be started with.
     pub async fn prepare(&mut self, turn: &Turn) -> Result<Result<Plan, Failure>, CallError> {
-        rearm(&mut self.store);
-        let guest = self.agent.agentbay_plugin_agent();
-        let answer = guest.call_prepare(&mut self.store, &turn.into()).await.map_err(trap("prepare"))?;
-        match answer {
+        let turn = turn.into();
+        let answer = self.0.call("prepare", move |Guest { store, agent }| {
+            Box::pin(async move { agent.agentbay_plugin_agent().call_prepare(store, &turn).await })
+        });
+        match answer.await? {
             Ok(plan) => Ok(Ok(plan.try_into()?)),
             Err(failure) => Ok(Err(failure.into())),
         }
@@ -67,12 +150,13 @@ impl Instance {
     ///
     /// # Errors
     /// The plugin traps.
-    pub async fn transcript(mut self, turn: &Turn) -> Result<Transcript, CallError> {
-        rearm(&mut self.store);
-        let guest = self.agent.agentbay_plugin_agent().transcript();
-        let transcript =
-            guest.call_constructor(&mut self.store, &turn.into()).await.map_err(trap("transcript.constructor"))?;
-        Ok(Transcript { instance: self, transcript })
+    pub async fn transcript(self, turn: &Turn) -> Result<Transcript, CallError> {
+        let (turn, mut caller) = (turn.into(), self.0);
+        let made = caller.call("transcript.constructor", move |Guest { store, agent }| {
+            Box::pin(async move { agent.agentbay_plugin_agent().transcript().call_constructor(store, &turn).await })
+        });
+        let transcript = made.await?;
+        Ok(Transcript { caller, transcript })
     }
 }
 
@@ -80,26 +164,27 @@ impl Transcript {
     /// A turn begins.
     ///
     /// # Errors
-    /// The plugin traps.
+    /// The plugin traps, or hands over too much.
     pub async fn begin(&mut self, turn: &Turn) -> Result<Vec<Event>, CallError> {
-        let Instance { store, agent } = &mut self.instance;
-        rearm(store);
-        let guest = agent.agentbay_plugin_agent().transcript();
-        let events = guest.call_begin(store, self.transcript, &turn.into()).await.map_err(trap("transcript.begin"))?;
-        Ok(events.into_iter().map(Event::from).collect())
+        let (turn, this) = (turn.into(), self.transcript);
+        let told = self.caller.events("transcript.begin", move |Guest { store, agent }| {
+            Box::pin(async move { agent.agentbay_plugin_agent().transcript().call_begin(store, this, &turn).await })
+        });
+        told.await
     }
 
     /// The process said something.
     ///
     /// # Errors
-    /// The plugin traps.
-    pub async fn output(&mut self, source: StreamName, text: &str) -> Result<Vec<Event>, CallError> {
-        let Instance { store, agent } = &mut self.instance;
-        rearm(store);
-        let guest = agent.agentbay_plugin_agent().transcript();
-        let events =
-            guest.call_output(store, self.transcript, source.into(), text).await.map_err(trap("transcript.output"))?;
-        Ok(events.into_iter().map(Event::from).collect())
+    /// The plugin traps, or hands over too much.
+    pub async fn output(&mut self, source: StreamName, text: String) -> Result<Vec<Event>, CallError> {
+        let (source, this) = (source.into(), self.transcript);
+        let told = self.caller.events("transcript.output", move |Guest { store, agent }| {
+            Box::pin(
+                async move { agent.agentbay_plugin_agent().transcript().call_output(store, this, source, &text).await },
+            )
+        });
+        told.await
     }
 
     /// The process ended. What the plugin makes of it counts only if it had not said that the turn was over.
@@ -107,14 +192,10 @@ impl Transcript {
     /// # Errors
     /// The plugin traps.
     pub async fn exit(mut self, how: ExitStatus) -> Result<Outcome, CallError> {
-        let Instance { store, agent } = &mut self.instance;
-        rearm(store);
-        let guest = agent.agentbay_plugin_agent().transcript();
-        let outcome = guest.call_exit(store, self.transcript, how.into()).await.map_err(trap("transcript.exit"))?;
-        Ok(outcome.into())
+        let (how, this) = (how.into(), self.transcript);
+        let outcome = self.caller.call("transcript.exit", move |Guest { store, agent }| {
+            Box::pin(async move { agent.agentbay_plugin_agent().transcript().call_exit(store, this, how).await })
+        });
+        Ok(outcome.await?.into())
     }
-}
-
-fn trap(call: &'static str) -> impl Fn(wasmtime::Error) -> CallError {
-    move |error| CallError::Trap { call, reason: reason(&error) }
 }

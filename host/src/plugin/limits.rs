@@ -1,4 +1,5 @@
-//! What holds a plugin: memory by the store's limiter, time by a meter that counts the engine's ticks.
+//! What holds a plugin: memory by the store's limiter, time by a meter that counts the engine's ticks, what it hands over
+//! by the store and by `handed`.
 //!
 //! The numbers are `domain::PluginLimits`; this is how they are kept.
 
@@ -7,36 +8,66 @@ use std::time::Duration;
 use wasmtime::{ResourceLimiter, Store, StoreContextMut, UpdateDeadline};
 
 use super::engine::{Engine, TICK};
-use crate::domain::PluginLimits;
+use super::handed::{Handed, TooMuch};
+use crate::domain::{Event, PluginLimits};
+
+/// Handles of resources of one run: the engine keeps a table of them outside the plugin's memory. A plugin needs one.
+const HANDLES: usize = 1000;
 
 /// What a store carries beside the plugin's own memory.
 pub(super) struct State {
-    memory: Memory,
+    room: Room,
     meter: Meter,
+    handed: Handed,
 }
 
-/// How large memories and tables may grow.
-struct Memory {
+/// What memories and tables have taken together, against what they may, and how many there may be.
+struct Room {
+    taken: usize,
     limit: usize,
+    of_each: usize,
 }
 
 /// A plugin wanted to grow beyond its limit.
 #[derive(Debug, thiserror::Error)]
-enum TooLarge {
-    #[error("it needs {0} bytes of memory, more than `limits.plugin_memory` allows")]
-    Memory(usize),
-    #[error("it needs a table of {0} elements, which `limits.plugin_memory` has no room for")]
-    Table(usize),
+#[error("it needs {0} bytes of memory, more than `limits.plugin_memory` allows")]
+struct TooLarge(usize);
+
+impl Room {
+    /// Makes room for something that grows. What cannot grow so far anyway takes none.
+    fn grow(&mut self, now: usize, wanted: usize, most: Option<usize>) -> wasmtime::Result<bool> {
+        if most.is_some_and(|most| wanted > most) {
+            return Ok(false);
+        }
+        let taken = self.taken.saturating_add(wanted.saturating_sub(now));
+        if taken > self.limit {
+            return Err(TooLarge(taken).into());
+        }
+        self.taken = taken;
+        Ok(true)
+    }
 }
 
-impl ResourceLimiter for Memory {
-    fn memory_growing(&mut self, _now: usize, wanted: usize, _most: Option<usize>) -> wasmtime::Result<bool> {
-        if wanted > self.limit { Err(TooLarge::Memory(wanted).into()) } else { Ok(true) }
+impl ResourceLimiter for Room {
+    fn memory_growing(&mut self, now: usize, wanted: usize, most: Option<usize>) -> wasmtime::Result<bool> {
+        self.grow(now, wanted, most)
     }
 
-    fn table_growing(&mut self, _now: usize, wanted: usize, _most: Option<usize>) -> wasmtime::Result<bool> {
-        let bytes = wanted.saturating_mul(size_of::<usize>());
-        if bytes > self.limit { Err(TooLarge::Table(wanted).into()) } else { Ok(true) }
+    fn table_growing(&mut self, now: usize, wanted: usize, most: Option<usize>) -> wasmtime::Result<bool> {
+        let bytes = |elements: usize| elements.saturating_mul(size_of::<usize>());
+        self.grow(bytes(now), bytes(wanted), most.map(bytes))
+    }
+
+    fn instances(&self) -> usize {
+        self.of_each
+    }
+
+    fn tables(&self) -> usize {
+        self.of_each
+    }
+
+    fn memories(&self) -> usize {
+        self.of_each
     }
 }
 
@@ -73,11 +104,13 @@ impl Meter {
 
 /// The one place where stores are made: none is without limits.
 pub(super) fn store(engine: &Engine, limits: &PluginLimits) -> Store<State> {
-    let memory = Memory { limit: usize::try_from(limits.memory).unwrap_or(usize::MAX) };
+    let limit = usize::try_from(limits.memory).unwrap_or(usize::MAX);
+    let room = Room { taken: 0, limit, of_each: limits.instances };
     let meter = Meter { call: 0, run: 0, call_limit: ticks(limits.call_cpu), run_limit: ticks(limits.run_cpu) };
-    let mut store = Store::new(engine.wasm(), State { memory, meter });
-    store.limiter(|state| &mut state.memory);
+    let mut store = Store::new(engine.wasm(), State { room, meter, handed: Handed::new(limits) });
+    store.limiter(|state| &mut state.room);
     store.set_hostcall_fuel(usize::try_from(limits.result).unwrap_or(usize::MAX));
+    store.set_max_component_handles(HANDLES);
     store.epoch_deadline_callback(look);
     rearm(&mut store);
     store
@@ -87,6 +120,11 @@ pub(super) fn store(engine: &Engine, limits: &PluginLimits) -> Store<State> {
 pub(super) fn rearm(store: &mut Store<State>) {
     store.data_mut().meter.call = 0;
     store.set_epoch_deadline(1);
+}
+
+/// Counts what a call handed over.
+pub(super) fn count(store: &mut Store<State>, events: &[Event]) -> Result<(), TooMuch> {
+    store.data_mut().handed.count(events)
 }
 
 /// At every tick a running plugin lets other tasks run, and is stopped once its time is up.
@@ -99,9 +137,12 @@ fn look(mut store: StoreContextMut<'_, State>) -> wasmtime::Result<UpdateDeadlin
 /// the plugin's own functions.
 pub(super) fn reason(error: &wasmtime::Error) -> String {
     let cause = error.root_cause().to_string();
-    // The engine has no public type for this one.
+    // The engine has no public types for these.
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
         return "it handed over more at once than `limits.plugin_result` allows".to_owned();
+    }
+    if cause.contains("resource limit exceeded:") {
+        return format!("it has more parts than `limits.plugin_instances` allows: {}", one_line(&cause));
     }
     one_line(&cause)
 }
@@ -126,6 +167,17 @@ mod tests {
         assert!(matches!(meter.tick(), Err(TimeUp::Call)));
         meter.call = 0;
         assert!(matches!(meter.tick(), Err(TimeUp::Run)));
+    }
+
+    #[test]
+    fn memories_and_tables_share_one_room() {
+        let mut room = Room { taken: 0, limit: 100, of_each: 1 };
+        assert!(room.memory_growing(0, 60, None).unwrap());
+        assert!(room.table_growing(0, 2, None).unwrap());
+        assert!(!room.memory_growing(60, 90, Some(80)).unwrap(), "what is not done takes nothing");
+        assert!(room.memory_growing(60, 84, Some(90)).unwrap());
+        let full = room.table_growing(2, 3, None).unwrap_err();
+        assert_eq!(full.to_string(), "it needs 108 bytes of memory, more than `limits.plugin_memory` allows");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::types::ComponentItem;
@@ -10,7 +11,8 @@ use wasmtime::component::{Component, InstancePre, Linker};
 
 use super::abi::v0_1;
 use super::engine::Engine;
-use super::error::LoadError;
+use super::error::{CallError, LoadError};
+use super::health::{Health, Record};
 use super::instance::Instance;
 use super::limits::{State, one_line};
 use crate::domain::{Description, PluginId, PluginLimits};
@@ -54,8 +56,10 @@ pub struct LoadedPlugin {
     description: Description,
     origin: Origin,
     sha256: Sha256Sum,
+    contract: String,
     engine: Engine,
     agent: v0_1::Pre,
+    record: Arc<Record>,
 }
 
 impl fmt::Debug for LoadedPlugin {
@@ -65,7 +69,7 @@ impl fmt::Debug for LoadedPlugin {
 }
 
 impl LoadedPlugin {
-    /// Compiles and checks a component. Compiling happens on a thread of its own.
+    /// Compiles and checks a component. Compiling happens on a thread of its own, and takes no longer than it may.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -79,25 +83,31 @@ impl LoadedPlugin {
             return Err(LoadError::TooLarge { limit: limits.file });
         }
         let sha256 = Sha256Sum::of(&bytes);
-        let compiler = engine.clone();
-        let component = tokio::task::spawn_blocking(move || Component::from_binary(compiler.wasm(), &bytes))
-            .await
-            .map_err(|failed| LoadError::Compiler(failed.to_string()))?
+        let wasm = engine.wasm().clone();
+        let compile = move || Component::from_binary(&wasm, &bytes);
+        let component = engine
+            .compiler()
+            .run(limits.compile, compile)
+            .await?
             .map_err(|invalid| LoadError::NotAComponent(one_line(&format!("{invalid:#}"))))?;
         refuse_imports(&component)?;
-        v0_1::speaks(&component)?;
+        let contract = v0_1::speaks(&component)?;
         let pre = link(engine, &component)?;
         let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
         let description = Instance::open(engine, &agent, limits).await?.describe().await??.checked()?;
-        Ok(Self { description, origin, sha256, engine: engine.clone(), agent })
+        let record = Arc::new(Record::new(description.id.clone(), engine.metrics().clone()));
+        Ok(Self { description, origin, sha256, contract, engine: engine.clone(), agent, record })
     }
 
     /// A fresh instance, for one run.
     ///
     /// # Errors
     /// The plugin traps when it is instantiated.
-    pub async fn instance(&self, limits: &PluginLimits) -> Result<Instance, super::CallError> {
-        Instance::open(&self.engine, &self.agent, limits).await
+    pub async fn instance(&self, limits: &PluginLimits) -> Result<Instance, CallError> {
+        Ok(Instance::open(&self.engine, &self.agent, limits)
+            .await
+            .inspect_err(|error| self.record.note(error))?
+            .known_to(&self.record))
     }
 
     /// The driver's name.
@@ -113,6 +123,16 @@ impl LoadedPlugin {
     /// Where it came from.
     pub fn origin(&self) -> &Origin {
         &self.origin
+    }
+
+    /// The version of the contract that it was built against.
+    pub fn contract(&self) -> &str {
+        &self.contract
+    }
+
+    /// How it fares.
+    pub fn health(&self) -> Health {
+        self.record.health()
     }
 
     /// The hash of its bytes.

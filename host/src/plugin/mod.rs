@@ -5,18 +5,24 @@
 
 mod abi;
 mod catalogue;
+mod compile;
 mod embedded;
 mod engine;
 mod error;
+mod handed;
+mod health;
 mod instance;
+mod lane;
 mod limits;
 mod load;
 mod scan;
 mod snapshot;
 
 pub use catalogue::{Catalogue, PluginSet, Refusal};
+pub use compile::CompileError;
 pub use engine::{Engine, EngineError};
 pub use error::{CallError, LoadError};
+pub use health::{Health, Trap};
 pub use instance::{Instance, Transcript};
 pub use load::{LoadedPlugin, Origin, Sha256Sum};
 pub use snapshot::{Snapshot, Snapshots};

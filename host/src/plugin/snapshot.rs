@@ -24,6 +24,8 @@ pub struct Snapshot {
     pub access: Access,
     /// The limits.
     pub limits: Limits,
+    /// Plugins that came, went or were replaced since the first snapshot. Counted when it is published.
+    pub swaps: u64,
 }
 
 impl Snapshot {
@@ -49,7 +51,19 @@ impl Snapshots {
     }
 
     /// Puts a snapshot in the place of the newest.
-    pub fn publish(&self, snapshot: Snapshot) {
+    pub fn publish(&self, mut snapshot: Snapshot) {
+        let before = self.newest();
+        if before.generation > 0 {
+            snapshot.swaps = before.swaps + swapped(&before.plugins, &snapshot.plugins);
+        }
         self.0.store(Arc::new(snapshot));
     }
+}
+
+/// How many plugins are not what they were.
+fn swapped(before: &PluginSet, now: &PluginSet) -> u64 {
+    let hash = |set: &PluginSet, id: &PluginId| set.plugins.get(id).map(|plugin| plugin.sha256());
+    let gone = before.plugins.keys().filter(|id| hash(now, id).is_none()).count();
+    let other = now.plugins.keys().filter(|id| hash(now, id) != hash(before, id)).count();
+    (gone + other) as u64
 }

@@ -114,7 +114,8 @@ impl Task<'_> {
         tracing::info!(workdir = %started.lease.workdir().display(), "run started");
         let Started { turn, framing, transcript, mut child, lease, before, additions, run_dir } = started;
         let model = &self.route.model;
-        let listening = Listening { turn: &turn, framing, model, left: self.left, interest };
+        let notices = self.route.snapshot.limits.plugin.notices;
+        let listening = Listening { turn: &turn, framing, model, left: self.left, notices, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
             pump::listen(listening, transcript, &mut child).await;
         let told = tally.told();
@@ -213,9 +214,9 @@ impl Task<'_> {
 impl Rest {
     /// Ends what is left of the process, and only then gives back what it worked in. What the agent of a finished turn
     /// added is committed in between.
-    pub(super) async fn clear_away(self, git: &Git, finished: Option<Author<'_>>) {
+    pub(super) async fn clear_away(self, git: &Git, author: Option<Author<'_>>) {
         end(self.child, self.unwanted).await;
-        if let (Some(additions), Some(author)) = (self.additions, finished) {
+        if let (Some(additions), Some(author)) = (self.additions, author) {
             match additions.commit(git, author).await {
                 Ok(None) => {}
                 Ok(Some(commit)) => tracing::info!(commit, "what the agent added is committed"),

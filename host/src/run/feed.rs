@@ -12,10 +12,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::runner::Step;
-use crate::domain::{Event, Outcome};
-
-/// What a step takes besides its text.
-const STEP: u64 = 64;
+use crate::domain::Event;
 
 /// The end that the run speaks into.
 #[derive(Debug)]
@@ -216,21 +213,11 @@ impl State {
 
 /// The bytes that a step takes, about.
 fn weight(step: &Step) -> u64 {
-    let text = match step {
-        Step::Event(event) => match event {
-            Event::Text(text) | Event::Reasoning(text) | Event::Session(text) | Event::Reply(text) => text.len(),
-            Event::ToolCall(call) => call.input.len() + call.name.len(),
-            Event::ToolResult(result) => result.output.len(),
-            Event::Extra(extra) => extra.json.len(),
-            Event::Notice(notice) => notice.message.len(),
-            Event::TextBreak | Event::Usage(_) | Event::EndInput | Event::Done(_) => 0,
-        },
-        Step::Ended(ended) => match &ended.outcome {
-            Outcome::Finished { answer, .. } | Outcome::Failed { answer, .. } => answer.as_ref().map_or(0, String::len),
-        },
-        Step::Trying { .. } | Step::Failed(_) => 0,
-    };
-    STEP + text as u64
+    match step {
+        Step::Event(event) => event.bytes(),
+        Step::Ended(ended) => Event::COST + ended.outcome.text_len() as u64,
+        Step::Trying { .. } | Step::Failed(_) | Step::PluginFailed(_) => Event::COST,
+    }
 }
 
 #[cfg(test)]
@@ -254,7 +241,7 @@ mod tests {
 
     #[test]
     fn who_hears_nothing_holds_the_run_back_and_only_the_end_gets_through() {
-        let (writer, _feed, mut listener) = feed(2 * STEP, None);
+        let (writer, _feed, mut listener) = feed(2 * Event::COST, None);
         let step = text("a");
         assert_eq!([told(&writer, &step), told(&writer, &step), told(&writer, &step)], [true, true, false]);
         assert_eq!(heard(&mut listener), Some(step.clone()));
@@ -287,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_feed_that_has_grown_too_long_cannot_be_joined_and_holds_no_more_than_is_unheard() {
-        let (writer, feed, mut listener) = feed(2 * STEP, Some(Duration::ZERO));
+        let (writer, feed, mut listener) = feed(2 * Event::COST, Some(Duration::ZERO));
         for _ in 0..4 {
             assert!(told(&writer, &text("a")));
             assert!(heard(&mut listener).is_some());

@@ -57,6 +57,13 @@ pub struct FailedTry {
     pub category: Category,
 }
 
+/// A plugin that failed in the middle of what it read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PluginFailed {
+    /// The driver.
+    pub driver: PluginId,
+}
+
 /// By what a request is known again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
@@ -228,6 +235,13 @@ impl State {
 impl fmt::Display for FailedTry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} failed ({})", self.model, self.category.name())
+    }
+}
+
+/// As it is told where no header can.
+impl fmt::Display for PluginFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the plugin {} failed, what follows is as the CLI printed it", self.driver)
     }
 }
 

@@ -1,20 +1,22 @@
 //! One run, from a conversation to the end of its process.
 //!
 //! A run is taken in by `live`, waits in the `queue`, and goes `route` → `pipeline` → `attempt`, once or, as `retry`
-//! says, several times. An attempt goes `prompt` → `policy` → `pump`: bytes → `text` → events, which reach whoever
-//! listens through the `feed` for as long as there is `interest`.
+//! says, several times. An attempt goes `prompt` → `policy` → `pump`: bytes → `text` → `reader` → events, which reach
+//! whoever listens through the `feed` for as long as there is `interest`.
 
 mod attempt;
 mod error;
 mod feed;
 mod interest;
 mod live;
+mod notices;
 mod pipeline;
 mod plain;
 mod policy;
 mod prompt;
 mod pump;
 mod queue;
+mod reader;
 mod retry;
 mod route;
 mod runner;
@@ -22,6 +24,6 @@ mod tail;
 mod text;
 
 pub use error::{StartError, UnknownModel};
-pub use live::{Claim, FailedTry, LiveRun, Phase};
+pub use live::{Claim, FailedTry, LiveRun, Phase, PluginFailed};
 pub use policy::executable;
 pub use runner::{Ended, Request, Run, Runner, Step};

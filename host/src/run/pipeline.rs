@@ -16,6 +16,7 @@ use super::retry::Tries;
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
 use crate::domain::{Category, Failure, Outcome, RunId};
+use crate::metrics::Metrics;
 use crate::workspace::Author;
 
 /// One run to carry out.
@@ -24,6 +25,7 @@ pub(super) struct Job {
     pub(super) route: Route,
     pub(super) request: Request,
     pub(super) means: Means,
+    pub(super) metrics: Metrics,
     pub(super) entry: Entry,
     pub(super) writer: Writer,
     pub(super) stopping: CancellationToken,
@@ -44,14 +46,20 @@ enum Next {
 pub(super) async fn carry_out(job: Job) {
     let span = tracing::info_span!("run", id = %job.id, model = %job.request.model);
     async {
+        let asked = &job.route.model;
+        job.metrics.run_started(&asked.name, &asked.driver);
         let Attempt { model, ended, rest, .. } = job.tries().await;
+        let failure = match &ended.outcome {
+            Outcome::Finished { .. } => None,
+            Outcome::Failed { failure, .. } => Some(failure.category),
+        };
+        job.metrics.run_ended(&asked.name, &asked.driver, failure);
         log(&ended);
-        let finished = matches!(ended.outcome, Outcome::Finished { .. });
-        let author = Author { run: job.id, model: &model, at: Timestamp::now() };
+        let author = failure.is_none().then(|| Author { run: job.id, model: &model, at: Timestamp::now() });
         job.writer.end(Step::Ended(ended));
         job.entry.is(Phase::Ending);
         if let Some(rest) = rest {
-            rest.clear_away(&job.means.git, finished.then_some(author)).await;
+            rest.clear_away(&job.means.git, author).await;
         }
         job.wait_for_listeners().await;
     }

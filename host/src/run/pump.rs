@@ -8,12 +8,14 @@ use tokio::time::{sleep, timeout};
 use super::error::RunError;
 use super::feed::Writer;
 use super::interest::Interest;
+use super::live::PluginFailed;
+use super::notices::Notices;
+use super::reader::Reader;
 use super::runner::Step;
 use super::tail::Tail;
 use super::text::Cleaner;
 use crate::domain::{
-    Category, Event, ExitStatus, Failure, Framing, KillReason, Level, Model, Notice, Outcome, RunLimits, StreamName,
-    Turn, UsageTally,
+    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, RunLimits, StreamName, Turn, UsageTally,
 };
 use crate::plugin::{CallError, Transcript};
 use crate::process::{Child, Sign};
@@ -25,6 +27,8 @@ pub(super) struct Listening<'a> {
     pub(super) model: &'a Model,
     /// The time there is.
     pub(super) left: Duration,
+    /// How many notices of the plugin are logged.
+    pub(super) notices: usize,
     pub(super) interest: Interest<'a>,
 }
 
@@ -75,11 +79,12 @@ pub(super) async fn listen(listening: Listening<'_>, transcript: Transcript, chi
 struct Pump<'a> {
     child: &'a mut Child,
     /// Taken when the process has ended: it is asked about the end once.
-    transcript: Option<Transcript>,
+    reader: Option<Reader>,
     framing: Framing,
     stdout: Cleaner,
     stderr: Cleaner,
     tail: Tail,
+    notices: Notices,
     model: &'a Model,
     writer: &'a Writer,
     /// Bytes that the process has printed.
@@ -97,11 +102,12 @@ impl<'a> Pump<'a> {
         let RunLimits { line, stderr, .. } = listening.model.limits;
         Self {
             child,
-            transcript: Some(transcript),
+            reader: Some(Reader::Plugin(transcript)),
             framing: listening.framing,
             stdout: Cleaner::new(listening.framing, line),
             stderr: Cleaner::new(listening.framing, line),
             tail: Tail::new(stderr),
+            notices: Notices::new(listening.notices),
             model: listening.model,
             writer: listening.interest.writer,
             printed: 0,
@@ -114,8 +120,9 @@ impl<'a> Pump<'a> {
     }
 
     async fn listen(&mut self, turn: &Turn) -> Result<Outcome, Cut> {
-        if let Some(transcript) = &mut self.transcript {
-            let events = transcript.begin(turn).await?;
+        if let Some(reader) = &mut self.reader {
+            // Without it the CLI is never told what to do, so that there is nothing to read.
+            let events = reader.begin(turn).await?;
             self.take(events).await;
         }
         loop {
@@ -143,10 +150,15 @@ impl<'a> Pump<'a> {
             let text = self.cleaner(source).finish();
             self.hear(source, text).await?;
         }
-        match (self.verdict.take(), self.transcript.take()) {
-            (Some(verdict), _) => Ok(verdict),
-            (None, Some(transcript)) => transcript.exit(status).await,
-            (None, None) => Ok(Failure::new(Category::Unknown, "CLI failed", "").into()),
+        let spoken = self.answer_chars > 0;
+        let judged = match (self.verdict.take(), self.reader.take()) {
+            (Some(verdict), _) => return Ok(verdict),
+            (None, Some(reader)) => reader.exit(status, spoken).await,
+            (None, None) => return Ok(Failure::new(Category::Unknown, "CLI failed", "").into()),
+        };
+        match judged {
+            Ok(outcome) => Ok(outcome),
+            Err(failed) => self.without_plugin(failed).await?.exit(status, spoken).await,
         }
     }
 
@@ -158,16 +170,37 @@ impl<'a> Pump<'a> {
     }
 
     async fn hear(&mut self, source: StreamName, text: Option<String>) -> Result<(), CallError> {
-        let (Some(text), Some(transcript)) = (text, &mut self.transcript) else { return Ok(()) };
+        let (Some(text), Some(reader)) = (text, &mut self.reader) else { return Ok(()) };
         if source == StreamName::Stderr {
             self.tail.push(&text);
             if self.framing == Framing::Lines {
                 self.tail.push("\n");
             }
         }
-        let events = transcript.output(source, &text).await?;
+        let events = match reader.output(source, &text).await {
+            Ok(events) => events,
+            Err(failed) => {
+                let mut raw = self.without_plugin(failed).await?;
+                let events = raw.output(source, &text).await?;
+                self.reader = Some(raw);
+                events
+            }
+        };
         self.take(events).await;
         Ok(())
+    }
+
+    /// Goes on without a plugin that has failed, if there is something to go on with: what the client has heard stands,
+    /// and so does what the agent has done. Otherwise it is better to fail, with a status of its own, so that another
+    /// model may be tried.
+    async fn without_plugin(&mut self, failed: CallError) -> Result<Reader, CallError> {
+        if !self.is_final && !self.used_a_tool {
+            return Err(failed);
+        }
+        // A CLI that waits for a word of the plugin would wait for ever.
+        self.child.close_input();
+        self.writer.tell(Step::PluginFailed(PluginFailed { driver: self.model.driver.clone() })).await;
+        Ok(Reader::raw(self.framing, failed))
     }
 
     /// What comes after the end of the turn is no part of it any more.
@@ -180,7 +213,7 @@ impl<'a> Pump<'a> {
                 Event::Reply(text) => self.child.write(text),
                 Event::EndInput => self.child.close_input(),
                 Event::Usage(report) => self.tally.add(report),
-                Event::Notice(notice) => log(&notice),
+                Event::Notice(notice) => self.notices.log(&notice),
                 Event::Done(outcome) => self.verdict = Some(outcome),
                 Event::Text(_)
                 | Event::TextBreak
@@ -205,12 +238,8 @@ impl<'a> Pump<'a> {
     /// The host ended the run: it knows why, the plugin may know what there was of an answer.
     async fn interrupted(&mut self, reason: KillReason) -> Outcome {
         self.is_final |= matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
-        let answer = match self.transcript.take() {
-            Some(transcript) => match transcript.exit(ExitStatus::Killed(reason)).await {
-                Ok(Outcome::Finished { answer, .. } | Outcome::Failed { answer, .. }) => answer,
-                // It was interrupted in the middle of a call.
-                Err(_) => None,
-            },
+        let answer = match self.reader.take() {
+            Some(reader) => reader.rest(ExitStatus::Killed(reason)).await,
             None => None,
         };
         Outcome::Failed { failure: interruption(reason, self.model), answer }
@@ -221,6 +250,7 @@ impl<'a> Pump<'a> {
         if cut > 0 {
             tracing::warn!(lines = cut, "lines over `limits.line` were cut");
         }
+        self.notices.end();
         let (tally, mut answer_chars) = (self.tally, self.answer_chars);
         let (is_final, used_a_tool) = (self.is_final, self.used_a_tool);
         let mut outcome = outcome;
@@ -238,14 +268,6 @@ impl<'a> Pump<'a> {
             }
         }
         Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool }
-    }
-}
-
-fn log(notice: &Notice) {
-    match notice.level {
-        Level::Debug => tracing::debug!(message = notice.message, "CLI"),
-        Level::Info => tracing::info!(message = notice.message, "CLI"),
-        Level::Warning => tracing::warn!(message = notice.message, "CLI"),
     }
 }
 

@@ -8,11 +8,12 @@ use tracing::Instrument;
 
 use super::error::StartError;
 use super::feed::{Listener, feed};
-use super::live::{Claim, Entered, FailedTry, LiveRun, LiveRuns, Phase};
+use super::live::{Claim, Entered, FailedTry, LiveRun, LiveRuns, Phase, PluginFailed};
 use super::pipeline::{self, Job};
 use super::queue::Queue;
 use super::route::{Route, route};
 use crate::domain::{Conversation, Event, Outcome, RunId, SessionId, Usage};
+use crate::metrics::Metrics;
 use crate::plugin::Snapshots;
 use crate::process::HostVariables;
 use crate::task::Tasks;
@@ -24,6 +25,7 @@ pub struct Runner {
     snapshots: Snapshots,
     means: Means,
     live: LiveRuns,
+    metrics: Metrics,
     tasks: Tasks,
 }
 
@@ -73,6 +75,8 @@ pub enum Step {
     Failed(FailedTry),
     /// The agent said something.
     Event(Event),
+    /// The plugin failed in the middle of what it read. What was heard stands; what follows is as the CLI printed it.
+    PluginFailed(PluginFailed),
     /// The turn is over. Nothing comes after it.
     Ended(Ended),
 }
@@ -90,10 +94,10 @@ pub struct Ended {
 
 impl Runner {
     /// A runner for the models of whatever snapshot is the newest when a request comes.
-    pub fn new(snapshots: Snapshots, host: HostVariables, runs_dir: PathBuf, tasks: Tasks) -> Self {
+    pub fn new(snapshots: Snapshots, host: HostVariables, runs_dir: PathBuf, metrics: Metrics, tasks: Tasks) -> Self {
         let git = Git::new(host.clone());
         let means = Means { host, git, runs_dir, queue: Queue::new() };
-        Self { snapshots, means, live: LiveRuns::new(), tasks }
+        Self { snapshots, means, live: LiveRuns::new(), metrics, tasks }
     }
 
     /// Starts a run, or joins the one that goes on for the same claim.
@@ -114,9 +118,9 @@ impl Runner {
                 Ok(Run { id, listener, unread })
             }
             Entered::New(entry) => {
-                let (means, stopping) = (self.means.clone(), self.tasks.stopping());
+                let (means, metrics, stopping) = (self.means.clone(), self.metrics.clone(), self.tasks.stopping());
                 let id = entry.id();
-                let job = Job { id, route, request, means, entry, writer, stopping };
+                let job = Job { id, route, request, means, metrics, entry, writer, stopping };
                 self.tasks.spawn(pipeline::carry_out(job).in_current_span());
                 Ok(Run { id, listener, unread })
             }

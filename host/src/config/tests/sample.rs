@@ -48,7 +48,8 @@ fn the_sample_shows_every_key() {
     }
     let known = "listen api_keys allowed_hosts dir cache repo agent_file worktree policy permission timeout env driver model \
                  program options body headers_after keep_alive plugin_file plugin_memory plugin_call_cpu \
-                 plugin_run_cpu plugin_result line stderr grace drain linger output unread runs queue queue_wait \
+                 plugin_run_cpu plugin_result plugin_compile plugin_instances plugin_events plugin_output \
+                 plugin_notices line stderr grace drain linger output unread runs queue queue_wait \
                  retry_first retry_longest idle_timeout retries fallback max_runs repo_runs limits";
     assert_eq!(shown, known.split(' ').collect());
 }

@@ -70,6 +70,11 @@ fn every_limit_has_its_key() {
         plugin_call_cpu = "6ms"
         plugin_run_cpu = "1m 7s"
         plugin_result = "8MiB"
+        plugin_compile = "15s"
+        plugin_instances = 16
+        plugin_events = 17
+        plugin_output = 18
+        plugin_notices = 0
         line = "9 b"
         stderr = 0
         grace = "0s"
@@ -95,6 +100,11 @@ fn every_limit_has_its_key() {
             call_cpu: Duration::from_millis(6),
             run_cpu: Duration::from_secs(67),
             result: 8 * 1024 * 1024,
+            compile: Duration::from_secs(15),
+            instances: 16,
+            events: 17,
+            output: 18,
+            notices: 0,
         },
         run: RunLimits { line: 9, output: 10, unread: 11, stderr: 0, grace: Duration::ZERO },
         queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },

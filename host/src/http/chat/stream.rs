@@ -112,6 +112,11 @@ impl Chunks {
                     self.ready.push_back(sse::comment(&format!("{failed}, trying again")));
                 }
             }
+            Some(Step::PluginFailed(failed)) => {
+                if self.head_is_out {
+                    self.ready.push_back(sse::comment(&failed.to_string()));
+                }
+            }
             Some(Step::Ended(ended)) => {
                 self.ended = true;
                 self.end(ended);

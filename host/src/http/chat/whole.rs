@@ -17,7 +17,7 @@ pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
         said.head.hear(&step);
         match step {
             Step::Event(event) => said.add(&event),
-            Step::Trying { .. } => {}
+            Step::Trying { .. } | Step::PluginFailed(_) => {}
             Step::Failed(_) => said.paragraphs = Paragraphs::default(),
             Step::Ended(ended) => return said.into_answer(heading, ended),
         }

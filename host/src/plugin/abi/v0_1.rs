@@ -14,19 +14,20 @@ wasmtime::component::bindgen!({
 use exports::agentbay::plugin::agent as wit;
 
 pub(in crate::plugin) use CliAgent as Agent;
+pub(in crate::plugin) use wit::Event as WitEvent;
 pub(in crate::plugin) type Pre = CliAgentPre<crate::plugin::limits::State>;
 
 const INTERFACE: &str = "agentbay:plugin/agent@";
 const SUPPORTED: &str = "0.1";
 
-/// Whether a component exports this line of the contract.
-pub(in crate::plugin) fn speaks(component: &Component) -> Result<(), LoadError> {
+/// Whether a component exports this line of the contract, and in which version.
+pub(in crate::plugin) fn speaks(component: &Component) -> Result<String, LoadError> {
     let ty = component.component_type();
     let engine = component.engine();
     let version = ty.exports(engine).find_map(|(name, _)| name.strip_prefix(INTERFACE).map(str::to_owned));
     let Some(found) = version else { return Err(LoadError::NoContract) };
     if found.starts_with("0.1.") {
-        return Ok(());
+        return Ok(found);
     }
     let upgrade = if found.starts_with("0.0.") { "the plugin" } else { "agentbay" };
     Err(LoadError::Version { found, supported: SUPPORTED, upgrade })

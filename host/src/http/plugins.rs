@@ -1,0 +1,94 @@
+//! `GET /v1/plugins`: the plugins in use and how they fare, and the files of the plugin folder that are not in use.
+
+use axum::Json;
+use axum::extract::State as FromState;
+use serde::Serialize;
+
+use super::State;
+use crate::domain::Features;
+use crate::plugin::{Health, LoadedPlugin, Refusal};
+
+/// A list of plugins.
+#[derive(Debug, Serialize)]
+pub(super) struct List {
+    object: &'static str,
+    data: Vec<Plugin>,
+    refused: Vec<Refused>,
+}
+
+/// One plugin.
+#[derive(Debug, Serialize)]
+struct Plugin {
+    id: String,
+    object: &'static str,
+    name: String,
+    version: String,
+    /// The version of the contract it was built against.
+    contract: String,
+    source: String,
+    sha256: String,
+    programs: Vec<String>,
+    features: Features,
+    health: WireHealth,
+}
+
+#[derive(Debug, Serialize)]
+struct WireHealth {
+    state: &'static str,
+    traps: u64,
+    last: Option<WireTrap>,
+}
+
+#[derive(Debug, Serialize)]
+struct WireTrap {
+    /// In RFC 3339.
+    time: String,
+    call: &'static str,
+    reason: String,
+}
+
+/// A file that is not in use.
+#[derive(Debug, Serialize)]
+struct Refused {
+    file: String,
+    reason: String,
+}
+
+/// All plugins, in the order of their names.
+pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
+    let snapshot = state.snapshots.newest();
+    let data = snapshot.plugins.plugins.values().map(|plugin| Plugin::of(plugin)).collect();
+    let refused = snapshot.plugins.refusals.iter().map(Refused::of).collect();
+    Json(List { object: "list", data, refused })
+}
+
+impl Plugin {
+    fn of(plugin: &LoadedPlugin) -> Self {
+        let description = plugin.description();
+        Self {
+            id: plugin.id().to_string(),
+            object: "plugin",
+            name: description.name.clone(),
+            version: description.version.clone(),
+            contract: plugin.contract().to_owned(),
+            source: plugin.origin().to_string(),
+            sha256: plugin.sha256().to_string(),
+            programs: description.programs.clone(),
+            features: description.features,
+            health: plugin.health().into(),
+        }
+    }
+}
+
+impl From<Health> for WireHealth {
+    fn from(health: Health) -> Self {
+        let last = health.last.map(|trap| WireTrap { time: trap.at.to_string(), call: trap.call, reason: trap.reason });
+        Self { state: if health.unhealthy { "unhealthy" } else { "healthy" }, traps: health.traps, last }
+    }
+}
+
+impl Refused {
+    fn of(refusal: &Refusal) -> Self {
+        Self { file: refusal.path.display().to_string(), reason: refusal.reason.clone() }
+    }
+}

@@ -1,0 +1,124 @@
+//! How a plugin fares: how often it has failed in a call, when it did so last, and whether that is too often.
+//!
+//! It is told and changes nothing: each run has a fresh instance, and whether a plugin is to go is for its user to say.
+//! A version that is loaded anew begins anew.
+
+use std::sync::{Mutex, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::error::CallError;
+use crate::domain::PluginId;
+use crate::metrics::Metrics;
+
+/// So many failures …
+const OFTEN: usize = 3;
+
+/// … within this time are too many.
+const WINDOW: SignedDuration = SignedDuration::from_mins(5);
+
+/// How one version of a plugin fares.
+#[derive(Debug)]
+pub(super) struct Record {
+    plugin: PluginId,
+    metrics: Metrics,
+    health: Mutex<Health>,
+}
+
+/// How a plugin fares.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Health {
+    /// How often it has failed in a call since it was loaded: traps, and limits that it ran into.
+    pub traps: u64,
+    /// The last time that it did.
+    pub last: Option<Trap>,
+    /// It has failed three times within five minutes.
+    pub unhealthy: bool,
+    /// When it failed the last times, the oldest first.
+    recent: Vec<Timestamp>,
+}
+
+/// A call that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trap {
+    /// When it failed.
+    pub at: Timestamp,
+    /// The function of the contract.
+    pub call: &'static str,
+    /// The trap or the limit.
+    pub reason: String,
+}
+
+impl Record {
+    pub(super) fn new(plugin: PluginId, metrics: Metrics) -> Self {
+        Self { plugin, metrics, health: Mutex::default() }
+    }
+
+    /// A call failed just now. A plan that is no plan counts as little as a refusal: the plugin went on as it should.
+    pub(super) fn note(&self, error: &CallError) {
+        match error {
+            CallError::Trap { call, reason } => self.trapped(call, reason),
+            CallError::Plan(_) | CallError::Gone => {}
+        }
+    }
+
+    fn trapped(&self, call: &'static str, reason: &str) {
+        self.metrics.plugin_trapped(&self.plugin);
+        let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_healthy = !health.unhealthy;
+        health.trapped(Trap { at: Timestamp::now(), call, reason: reason.to_owned() });
+        tracing::warn!(plugin = %self.plugin, call, reason, traps = health.traps, "plugin failed");
+        if was_healthy && health.unhealthy {
+            tracing::error!(plugin = %self.plugin, "plugin is unhealthy: it failed {OFTEN} times within five minutes");
+        }
+    }
+
+    pub(super) fn health(&self) -> Health {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Health {
+    fn trapped(&mut self, trap: Trap) {
+        self.traps += 1;
+        self.recent.push(trap.at);
+        if let [.., first, _, last] = self.recent.as_slice() {
+            self.unhealthy |= last.duration_since(*first) <= WINDOW;
+        }
+        let old = self.recent.len().saturating_sub(OFTEN - 1);
+        self.recent.drain(..old);
+        self.last = Some(trap);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The health after traps at these seconds.
+    fn after(seconds: &[i64]) -> Health {
+        let mut health = Health::default();
+        for second in seconds {
+            let at = Timestamp::from_second(*second).unwrap();
+            health.trapped(Trap { at, call: "describe", reason: second.to_string() });
+        }
+        health
+    }
+
+    #[test]
+    fn three_traps_within_five_minutes_are_too_many() {
+        for seconds in [&[][..], &[0], &[0, 1], &[0, 1, 302], &[0, 200, 400, 600]] {
+            assert!(!after(seconds).unhealthy, "{seconds:?}");
+        }
+        for seconds in [&[0, 1, 2][..], &[0, 150, 300], &[0, 500, 501, 502]] {
+            assert!(after(seconds).unhealthy, "{seconds:?}");
+        }
+    }
+
+    #[test]
+    fn it_stays_so_and_the_last_trap_is_kept() {
+        let health = after(&[0, 1, 2, 10_000]);
+        let last = Trap { at: Timestamp::from_second(10_000).unwrap(), call: "describe", reason: "10000".to_owned() };
+        assert_eq!((health.traps, health.last, health.unhealthy), (4, Some(last), true));
+    }
+}
