@@ -27,4 +27,5 @@ mod soak;
 mod spec;
 mod stream;
 mod support;
+mod trust;
 mod worktree;

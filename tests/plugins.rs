@@ -172,8 +172,8 @@ fn a_program_that_nobody_granted_is_not_started() {
     machine.recording("stranger", &["say", "hello"]);
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
-    let message = "the driver `stranger` may not start `stranger`: to allow it, write `program = \"stranger\"` into \
-                   [models.m] of proxy.toml";
+    let message = "the driver `stranger` may not start `stranger`: to allow it, write `programs = [\"stranger\"]` \
+                   into [plugins.stranger] of proxy.toml, or `program = \"stranger\"` into [models.m]";
     let expected = error(message, "server_error", None, "configuration", None);
     assert_eq!((answer.status, answer.json()), (500, expected));
     assert!(!machine.path("stranger.json").exists());

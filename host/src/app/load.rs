@@ -46,7 +46,7 @@ pub(super) async fn with_config(source: &Source, config: Config) -> Result<Loade
     let engine = Engine::new(&config.plugins.cache, metrics.clone())?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
-    let set = catalogue.rescan(&config.plugins.dir, &config.limits.plugin).await;
+    let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin).await;
     let snapshot = snapshot(1, &config, &catalogue, set, &host);
     Ok(Loaded { config, catalogue, snapshot, host, metrics })
 }
@@ -59,7 +59,7 @@ pub(super) fn snapshot(
     plugins: PluginSet,
     host: &HostVariables,
 ) -> Snapshot {
-    let grants = plugins.plugins.keys().map(|id| (id.clone(), catalogue.grants(id))).collect();
+    let grants = plugins.plugins.keys().map(|id| (id.clone(), catalogue.programs(id, &config.trust))).collect();
     let models = match &config.models {
         Models::Configured(models) => {
             models.iter().map(|(name, model)| (name.clone(), Arc::new(model.clone()))).collect()
@@ -67,7 +67,8 @@ pub(super) fn snapshot(
         Models::Discovered { template } => discovered(&plugins, host, |driver| template.for_driver(driver)),
     };
     let access = config.server.access.clone();
-    Snapshot { generation, plugins, grants, models, access, limits: config.limits, swaps: 0 }
+    let trust = config.trust.clone();
+    Snapshot { generation, plugins, grants, trust, models, access, limits: config.limits, swaps: 0 }
 }
 
 /// A model for each driver whose program is installed.

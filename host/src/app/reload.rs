@@ -51,8 +51,8 @@ impl Reload {
             Ok(config) => self.take(config),
             Err(faults) => tracing::error!("the configuration stays as it was:\n{faults}"),
         }
-        let limits = &self.config.limits.plugin;
-        let set = self.catalogue.rescan(&self.config.plugins.dir, limits).await;
+        let Config { plugins, trust, limits, .. } = &self.config;
+        let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin).await;
         self.tell_of(&set.refusals);
         self.generation += 1;
         let snapshot = snapshot(self.generation, &self.config, &self.catalogue, set, &self.host);

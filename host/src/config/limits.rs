@@ -1,4 +1,4 @@
-//! `[limits]`, and `limits` of a model: the key of each limit. What the limits mean, and their defaults, is `domain::limits`'.
+//! `[limits]`, and `limits` of a model or a plugin: the key of each limit. What the limits mean, and their defaults, is `domain::limits`'.
 
 use std::time::Duration;
 
@@ -15,18 +15,7 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
             keep_alive: duration(&mut section, "keep_alive", Zero::Refused, http.keep_alive),
             linger: duration(&mut section, "linger", Zero::Allowed, http.linger),
         },
-        plugin: PluginLimits {
-            file: size(&mut section, "plugin_file", Zero::Refused, plugin.file),
-            compile: duration(&mut section, "plugin_compile", Zero::Refused, plugin.compile),
-            memory: size(&mut section, "plugin_memory", Zero::Refused, plugin.memory),
-            instances: count(&mut section, "plugin_instances", Zero::Refused, plugin.instances),
-            call_cpu: duration(&mut section, "plugin_call_cpu", Zero::Refused, plugin.call_cpu),
-            run_cpu: duration(&mut section, "plugin_run_cpu", Zero::Refused, plugin.run_cpu),
-            result: size(&mut section, "plugin_result", Zero::Refused, plugin.result),
-            events: count(&mut section, "plugin_events", Zero::Refused, plugin.events),
-            output: size(&mut section, "plugin_output", Zero::Refused, plugin.output),
-            notices: count(&mut section, "plugin_notices", Zero::Allowed, plugin.notices),
-        },
+        plugin: plugin_limits(&mut section, PREFIXED, plugin),
         run: run_limits(&mut section, run),
         queue: QueueLimits {
             runs: count(&mut section, "runs", Zero::Refused, queue.runs),
@@ -40,6 +29,49 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
     };
     section.finish();
     limits
+}
+
+/// The limits of one plugin: what it does not say is as for all.
+pub(super) fn read_for_plugin(mut section: Section<'_>, all: PluginLimits) -> PluginLimits {
+    let limits = plugin_limits(&mut section, PLAIN, all);
+    section.finish();
+    limits
+}
+
+/// The keys of a plugin's limits, in the order of the fields.
+type PluginKeys = [&'static str; 10];
+
+const PLAIN: PluginKeys =
+    ["file", "compile", "memory", "instances", "call_cpu", "run_cpu", "result", "events", "output", "notices"];
+
+/// As they are among all other limits.
+const PREFIXED: PluginKeys = [
+    "plugin_file",
+    "plugin_compile",
+    "plugin_memory",
+    "plugin_instances",
+    "plugin_call_cpu",
+    "plugin_run_cpu",
+    "plugin_result",
+    "plugin_events",
+    "plugin_output",
+    "plugin_notices",
+];
+
+fn plugin_limits(section: &mut Section<'_>, keys: PluginKeys, default: PluginLimits) -> PluginLimits {
+    let [file, compile, memory, instances, call_cpu, run_cpu, result, events, output, notices] = keys;
+    PluginLimits {
+        file: size(section, file, Zero::Refused, default.file),
+        compile: duration(section, compile, Zero::Refused, default.compile),
+        memory: size(section, memory, Zero::Refused, default.memory),
+        instances: count(section, instances, Zero::Refused, default.instances),
+        call_cpu: duration(section, call_cpu, Zero::Refused, default.call_cpu),
+        run_cpu: duration(section, run_cpu, Zero::Refused, default.run_cpu),
+        result: size(section, result, Zero::Refused, default.result),
+        events: count(section, events, Zero::Refused, default.events),
+        output: size(section, output, Zero::Refused, default.output),
+        notices: count(section, notices, Zero::Allowed, default.notices),
+    }
 }
 
 /// The limits of one model: what it does not say is as for all.

@@ -21,6 +21,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod trust;
 mod values;
 
 use std::collections::BTreeMap;
@@ -39,7 +40,7 @@ use section::Section;
 use tree::{Table, Value};
 use values::Paths;
 
-use crate::domain::{Limits, Model};
+use crate::domain::{Limits, Model, Trust};
 
 /// All settings, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub struct Config {
     pub server: Server,
     /// The folders of the plugins.
     pub plugins: Plugins,
+    /// Which plugins from outside are taken, and what each of them may ask for.
+    pub trust: Trust,
     /// Which models clients can name.
     pub models: Models,
     /// What requests, plugins and runs may use.
@@ -117,8 +120,8 @@ struct Reports {
 fn read(tables: &Tables, reports: &Reports, paths: &Paths<'_>, overrides: &Overrides) -> Config {
     let mut root = Section::root(tables.settings.as_ref(), &reports.settings);
     let server = server::read(root.section("server"), overrides);
-    let plugins = plugins::read(root.section("plugins"), paths);
     let limits = limits::read(root.section("limits"));
+    let (plugins, trust) = plugins::read(root.section("plugins"), paths, limits.plugin);
     let defaults = models::read_defaults(root.section("defaults"), paths);
     let common = Common { defaults, limits: limits.run, paths };
     let mut configured = models::read(root.section("models"), &common);
@@ -134,7 +137,7 @@ fn read(tables: &Tables, reports: &Reports, paths: &Paths<'_>, overrides: &Overr
     } else {
         Models::Configured(configured)
     };
-    Config { server, plugins, models, limits }
+    Config { server, plugins, trust, models, limits }
 }
 
 /// Neither file goes before the other.

@@ -1,9 +1,11 @@
-//! `[plugins]`: the folders. What is loaded from them is `plugin`'s.
+//! `[plugins]`: the folders, and what is taken from them. What that is, is `plugin`'s.
 
 use std::path::{Path, PathBuf};
 
 use super::section::Section;
+use super::trust;
 use super::values::Paths;
+use crate::domain::{PluginLimits, Trust};
 
 /// The folders of the plugins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,13 +23,14 @@ impl Plugins {
     }
 }
 
-pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>) -> Plugins {
+pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>, limits: PluginLimits) -> (Plugins, Trust) {
     let plugins = Plugins {
         dir: folder(&mut section, "dir", ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"), paths),
         cache: folder(&mut section, "cache", ("XDG_CACHE_HOME", ".cache", "agentbay"), paths),
     };
+    let trust = trust::read(&mut section, limits);
     section.finish();
-    plugins
+    (plugins, trust)
 }
 
 /// The folder that is set, or else the place which the XDG base directory specification gives.

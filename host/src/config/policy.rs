@@ -1,7 +1,6 @@
 //! `policy`: what agents may leave in a repository.
 
 use super::section::{Item, Section};
-use super::tree::Value;
 use crate::domain::{Helpers, RepoPath};
 
 /// What was said of it.
@@ -15,9 +14,9 @@ pub(super) struct PolicyTable {
 
 pub(super) fn read(mut section: Section<'_>) -> PolicyTable {
     let table = PolicyTable {
-        may_create_helpers: section.take("may_create_helpers").and_then(|item| flag(&item)),
+        may_create_helpers: section.take("may_create_helpers").and_then(|item| item.flag()),
         helpers_dir: section.take("helpers_dir").and_then(|item| path(&item)),
-        auto_commit: section.take("auto_commit").and_then(|item| flag(&item)),
+        auto_commit: section.take("auto_commit").and_then(|item| item.flag()),
         log: section.take("log").and_then(|item| path(&item)),
     };
     section.finish();
@@ -48,14 +47,6 @@ impl PolicyTable {
             log: Some(log).filter(|_| self.auto_commit.unwrap_or(false)),
         }
     }
-}
-
-fn flag(item: &Item<'_>) -> Option<bool> {
-    if let Value::Bool(value) = item.value() {
-        return Some(*value);
-    }
-    item.wrong_type("true or false");
-    None
 }
 
 fn path(item: &Item<'_>) -> Option<RepoPath> {

@@ -57,12 +57,19 @@ impl<'a> Section<'a> {
         section.unwrap_or_else(|| Section::new(join(&self.key, key), None, None, self.report))
     }
 
+    /// The tables among what is left, for a section in which there may be some of any name.
+    pub(super) fn tables(&mut self) -> impl Iterator<Item = (&'a str, Item<'a>)> {
+        let (tables, rest) = std::mem::take(&mut self.rest)
+            .into_iter()
+            .partition::<BTreeMap<_, _>, _>(|(_, node)| matches!(node.value, Value::Table(_)));
+        self.rest = rest;
+        items(self.key.clone(), tables, self.report)
+    }
+
     /// What is left, for a section whose keys are free to choose.
     pub(super) fn into_items(self) -> impl Iterator<Item = (&'a str, Item<'a>)> {
         let Self { key: parent, rest, report, .. } = self;
-        rest.into_iter().map(move |(key, node)| {
-            (key, Item { key: join(&parent, key), line: node.line, value: &node.value, report })
-        })
+        items(parent, rest, report)
     }
 
     /// Notes a fault of a key that is not in the section.
@@ -84,6 +91,17 @@ impl<'a> Section<'a> {
             self.report.add(Some(node.line), &join(&self.key, key), message);
         }
     }
+}
+
+fn items<'a>(
+    parent: String,
+    nodes: BTreeMap<&'a str, &'a Node>,
+    report: &'a Report,
+) -> impl Iterator<Item = (&'a str, Item<'a>)> {
+    let item = move |(key, node): (&'a str, &'a Node)| {
+        (key, Item { key: join(&parent, key), line: node.line, value: &node.value, report })
+    };
+    nodes.into_iter().map(item)
 }
 
 impl<'a> Item<'a> {
@@ -123,6 +141,15 @@ impl<'a> Item<'a> {
             return None;
         }
         Some(text)
+    }
+
+    /// True or false.
+    pub(super) fn flag(&self) -> Option<bool> {
+        if let Value::Bool(value) = self.value {
+            return Some(*value);
+        }
+        self.wrong_type("true or false");
+        None
     }
 
     /// A list.

@@ -14,6 +14,9 @@ mod outcome;
 mod plan;
 mod retry;
 mod session;
+mod sha256;
+mod signer;
+mod trust;
 mod turn;
 mod usage;
 
@@ -29,5 +32,8 @@ pub use outcome::{ExitStatus, KillReason, Outcome, Stop};
 pub use plan::{Plan, PlanError, PlanFile};
 pub use retry::{RetryHint, WallClock};
 pub use session::{NoSessionId, SessionId};
+pub use sha256::{NoSha256Sum, Sha256Sum};
+pub use signer::{BadSignature, NoSigner, Signer};
+pub use trust::{Grant, Trust, Wasi};
 pub use turn::{NoRunId, Permission, RunId, StreamName, Turn};
 pub use usage::{Usage, UsageReport, UsageScope, UsageTally};

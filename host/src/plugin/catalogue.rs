@@ -8,9 +8,10 @@ use super::compile::CompileError;
 use super::embedded;
 use super::engine::Engine;
 use super::error::LoadError;
-use super::load::{LoadedPlugin, Origin, Sha256Sum};
+use super::load::{File, LoadedPlugin, Origin};
 use super::scan;
-use crate::domain::{PluginId, PluginLimits};
+use super::terms::Terms;
+use crate::domain::{Description, PluginId, PluginLimits, Sha256Sum, Trust, Wasi};
 
 /// A file of the plugin folder that is not in use, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +33,8 @@ pub struct PluginSet {
 
 /// What is known of one file in the folder.
 struct Slot {
-    /// The bytes that were looked at last; none if they could not be read.
-    seen: Option<Sha256Sum>,
+    /// What was looked at last, bytes and signature; none if that has to be looked at again.
+    seen: Option<(Sha256Sum, Option<String>)>,
     /// The last version that could be loaded.
     good: Option<Arc<LoadedPlugin>>,
     /// Why the bytes looked at last are not in use.
@@ -47,6 +48,8 @@ pub struct Catalogue {
     folder: BTreeMap<PathBuf, Slot>,
     /// What was in use after the last look.
     chosen: BTreeMap<PluginId, Arc<LoadedPlugin>>,
+    /// What was said of plugins at the last look.
+    said: Option<(Trust, PluginLimits)>,
 }
 
 impl std::fmt::Debug for Catalogue {
@@ -63,27 +66,39 @@ impl Catalogue {
     pub async fn new(engine: Engine, limits: &PluginLimits) -> Result<Self, (&'static str, LoadError)> {
         let mut embedded = Vec::new();
         for (id, bytes) in embedded::COMPONENTS {
-            let plugin = LoadedPlugin::load(&engine, bytes.to_vec(), Origin::Embedded, limits).await;
+            let plugin = LoadedPlugin::load(&engine, File::embedded(bytes), limits, Wasi::Refuse).await;
             embedded.push(Arc::new(plugin.map_err(|error| (id, error))?));
         }
-        Ok(Self { engine, embedded, folder: BTreeMap::new(), chosen: BTreeMap::new() })
+        Ok(Self { engine, embedded, folder: BTreeMap::new(), chosen: BTreeMap::new(), said: None })
     }
 
-    /// The programs which the plugin of the program with this id declares. They are granted to whatever takes its
-    /// place.
-    pub fn grants(&self, id: &PluginId) -> Vec<String> {
-        let of_ours = self.embedded.iter().find(|plugin| plugin.id() == id);
-        of_ours.map(|plugin| plugin.description().programs.clone()).unwrap_or_default()
+    /// The programs which a plugin may start: those that are granted to it, or else those of the plugin of the program
+    /// whose place it takes.
+    pub fn programs(&self, id: &PluginId, trust: &Trust) -> Vec<String> {
+        let granted = trust.grants.get(id).and_then(|grant| grant.programs.as_ref());
+        let granted = granted.map(|programs| programs.iter().cloned().collect());
+        granted.or_else(|| Some(self.built_in(id)?.programs.clone())).unwrap_or_default()
     }
 
-    /// Looks at the folder and says what is in use from now on. Files that did not change are not loaded again.
-    pub async fn rescan(&mut self, dir: &Path, limits: &PluginLimits) -> PluginSet {
+    /// What the plugin of the program with this id says of itself.
+    fn built_in(&self, id: &PluginId) -> Option<&Description> {
+        self.embedded.iter().find(|plugin| plugin.id() == id).map(|plugin| plugin.description())
+    }
+
+    /// Looks at the folder and says what is in use from now on. Files that did not change are not loaded again, unless
+    /// something else is said of plugins now.
+    pub async fn rescan(&mut self, dir: &Path, trust: &Trust, limits: &PluginLimits) -> PluginSet {
         let mut refusals = Vec::new();
+        let said = Some((trust.clone(), *limits));
+        if self.said != said {
+            self.folder.values_mut().for_each(|slot| slot.seen = None);
+            self.said = said;
+        }
         match scan::files(dir) {
-            Ok(files) => self.look_at(files, limits).await,
+            Ok(files) => self.look_at(files, trust, limits).await,
             Err(error) => refusals.push(Refusal { path: dir.to_owned(), reason: error.to_string() }),
         }
-        let plugins = self.choose(&mut refusals);
+        let plugins = self.choose(&mut refusals, trust, limits);
         for (path, slot) in &self.folder {
             refusals.extend(slot.refused.clone().map(|reason| Refusal { path: path.clone(), reason }));
         }
@@ -91,28 +106,30 @@ impl Catalogue {
         PluginSet { plugins, refusals }
     }
 
-    async fn look_at(&mut self, files: Vec<PathBuf>, limits: &PluginLimits) {
+    async fn look_at(&mut self, files: Vec<PathBuf>, trust: &Trust, limits: &PluginLimits) {
         self.folder.retain(|path, _| files.contains(path));
         for path in files {
             let slot = self.folder.remove(&path);
-            let slot = self.look_at_file(&path, slot, limits).await;
+            let slot = self.look_at_file(&path, slot, &Terms::of(trust, limits, &path)).await;
             self.folder.insert(path, slot);
         }
     }
 
-    async fn look_at_file(&self, path: &Path, before: Option<Slot>, limits: &PluginLimits) -> Slot {
-        let good = before.as_ref().and_then(|slot| slot.good.clone());
-        let bytes = match scan::read(path, limits.file) {
-            Ok(bytes) => bytes,
+    async fn look_at_file(&self, path: &Path, before: Option<Slot>, terms: &Terms<'_>) -> Slot {
+        // What was good is kept only as long as it still would be taken.
+        let good = before.as_ref().and_then(|slot| slot.good.clone()).filter(|good| self.admit(good, terms).is_ok());
+        let read = scan::read(path, terms.limits().file).and_then(|bytes| Ok((bytes, scan::signature(path)?)));
+        let (bytes, signature) = match read {
+            Ok(read) => read,
             Err(error) => return Slot { seen: None, good, refused: Some(error.to_string()) },
         };
-        let seen = Some(Sha256Sum::of(&bytes));
+        let sha256 = Sha256Sum::of(&bytes);
+        let seen = Some((sha256, signature));
         match before {
             Some(slot) if slot.seen == seen => return slot,
             _ => {}
         }
-        let origin = Origin::File(path.to_owned());
-        match LoadedPlugin::load(&self.engine, bytes, origin, limits).await {
+        match self.load(path, bytes, seen.as_ref().and_then(|(_, signature)| signature.as_deref()), terms).await {
             Ok(plugin) => Slot { seen, good: Some(Arc::new(plugin)), refused: None },
             // Nothing is known of these bytes yet.
             Err(error @ LoadError::Compile(CompileError::Busy)) => {
@@ -122,8 +139,40 @@ impl Catalogue {
         }
     }
 
+    async fn load(
+        &self,
+        path: &Path,
+        bytes: Vec<u8>,
+        signature: Option<&str>,
+        terms: &Terms<'_>,
+    ) -> Result<LoadedPlugin, LoadError> {
+        let sha256 = Sha256Sum::of(&bytes);
+        let signer = terms.vouch(&bytes, sha256, signature)?;
+        let file = File { bytes, origin: Origin::File(path.to_owned()), sha256, signer };
+        let plugin = LoadedPlugin::load(&self.engine, file, terms.limits(), terms.wasi()).await?;
+        self.admit(&plugin, terms)?;
+        Ok(plugin)
+    }
+
+    fn admit(&self, plugin: &LoadedPlugin, terms: &Terms<'_>) -> Result<(), LoadError> {
+        terms.admit(plugin, self.built_in(plugin.id()))
+    }
+
+    /// Whether what was in use before may still be.
+    fn is_admitted(&self, plugin: &LoadedPlugin, trust: &Trust, limits: &PluginLimits) -> bool {
+        match plugin.origin() {
+            Origin::Embedded => true,
+            Origin::File(path) => self.admit(plugin, &Terms::of(trust, limits, path)).is_ok(),
+        }
+    }
+
     /// A file takes the place of an embedded plugin. Of two files with one id neither is taken; what was in use stays.
-    fn choose(&self, refusals: &mut Vec<Refusal>) -> BTreeMap<PluginId, Arc<LoadedPlugin>> {
+    fn choose(
+        &self,
+        refusals: &mut Vec<Refusal>,
+        trust: &Trust,
+        limits: &PluginLimits,
+    ) -> BTreeMap<PluginId, Arc<LoadedPlugin>> {
         let mut plugins: BTreeMap<_, _> = self.embedded.iter().map(|plugin| (plugin.id().clone(), plugin)).collect();
         let mut files: BTreeMap<&PluginId, Vec<(&PathBuf, &Arc<LoadedPlugin>)>> = BTreeMap::new();
         for (path, slot) in &self.folder {
@@ -138,7 +187,8 @@ impl Catalogue {
                 }
                 many => {
                     refusals.extend(claimed_twice(id, many));
-                    if let Some(before) = self.chosen.get(id) {
+                    let before = self.chosen.get(id);
+                    if let Some(before) = before.filter(|before| self.is_admitted(before, trust, limits)) {
                         plugins.insert(id.clone(), before);
                     }
                 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::compile::CompileError;
-use crate::domain::{DescriptionError, PlanError};
+use crate::domain::{BadSignature, DescriptionError, PlanError, PluginId, Sha256Sum};
 
 /// Why a file is not taken as a plugin.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +23,12 @@ pub enum LoadError {
     /// The component asks for something from the host.
     #[error("imports {0}: a plugin imports nothing (build it for wasm32-unknown-unknown, without WASI)")]
     Imports(String),
+    /// The component asks for WASI, and it was not said that this may be.
+    #[error(
+        "imports {0}: build it without WASI, or say `wasi = \"trap\"` in its [plugins.NAME] of proxy.toml, if it never \
+         calls that"
+    )]
+    Wasi(String),
     /// The component does not export the contract.
     #[error("does not export `agentbay:plugin/agent`: it was not built against the contract in wit/")]
     NoContract,
@@ -47,6 +53,48 @@ pub enum LoadError {
     /// What it says of itself cannot be used.
     #[error(transparent)]
     Description(#[from] DescriptionError),
+    /// Nobody has written its hash down.
+    #[error(
+        "is not pinned, and `plugins.require_pin` is set: `agentbay plugin add FILE` shows what it asks for and pins it \
+         (its SHA-256 is {0})"
+    )]
+    Unpinned(Sha256Sum),
+    /// It is not the version that was pinned.
+    #[error("has the SHA-256 {found}, and [plugins.{id}] pins {pinned}: `agentbay plugin add FILE` pins the new one")]
+    OtherThanPinned {
+        /// Its id.
+        id: PluginId,
+        /// Its hash.
+        found: Sha256Sum,
+        /// The hash that it should have.
+        pinned: Sha256Sum,
+    },
+    /// There is no signature that counts.
+    #[error("is not signed by a key of `plugins.signed_by`: put the signature beside it, as NAME.wasm.minisig")]
+    Unsigned,
+    /// There is a signature, and it does not hold.
+    #[error("has a signature that holds for no key of `plugins.signed_by`: {0}")]
+    Signature(BadSignature),
+    /// It asks for more than it may.
+    #[error(
+        "asks for {what} `{more}`, which nobody has granted: `agentbay plugin add FILE` writes [plugins.{id}] anew"
+    )]
+    NotGranted {
+        /// Its id.
+        id: PluginId,
+        /// What kind of thing it asks for.
+        what: &'static str,
+        /// What it asks for.
+        more: String,
+    },
+    /// It was loaded on the terms of another plugin.
+    #[error("has the id {id}, but its file is named after [plugins.{named}]: rename the file to {id}.wasm")]
+    OtherName {
+        /// The plugin that the file is named after.
+        named: PluginId,
+        /// Its id.
+        id: PluginId,
+    },
     /// The compiler made nothing of it.
     #[error(transparent)]
     Compile(#[from] CompileError),

@@ -5,7 +5,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker};
 
@@ -15,7 +14,7 @@ use super::error::{CallError, LoadError};
 use super::health::{Health, Record};
 use super::instance::Instance;
 use super::limits::{State, one_line};
-use crate::domain::{Description, PluginId, PluginLimits};
+use crate::domain::{Description, PluginId, PluginLimits, Sha256Sum, Signer, Wasi};
 
 /// Where a plugin came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,19 +34,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The hash of a component's bytes, as `sha256sum` prints it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sha256Sum([u8; 32]);
-
-impl Sha256Sum {
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
+/// The bytes of a component, and what is known of them.
+pub(super) struct File {
+    pub(super) bytes: Vec<u8>,
+    pub(super) origin: Origin,
+    pub(super) sha256: Sha256Sum,
+    pub(super) signer: Option<Signer>,
 }
 
-impl fmt::Display for Sha256Sum {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+impl File {
+    /// One that is part of the program.
+    pub(super) fn embedded(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), origin: Origin::Embedded, sha256: Sha256Sum::of(bytes), signer: None }
     }
 }
 
@@ -56,6 +54,8 @@ pub struct LoadedPlugin {
     description: Description,
     origin: Origin,
     sha256: Sha256Sum,
+    signer: Option<Signer>,
+    traps: Vec<String>,
     contract: String,
     engine: Engine,
     agent: v0_1::Pre,
@@ -75,14 +75,14 @@ impl LoadedPlugin {
     /// See [`LoadError`].
     pub(super) async fn load(
         engine: &Engine,
-        bytes: Vec<u8>,
-        origin: Origin,
+        file: File,
         limits: &PluginLimits,
+        wasi: Wasi,
     ) -> Result<Self, LoadError> {
+        let File { bytes, origin, sha256, signer } = file;
         if bytes.len() as u64 > limits.file {
             return Err(LoadError::TooLarge { limit: limits.file });
         }
-        let sha256 = Sha256Sum::of(&bytes);
         let wasm = engine.wasm().clone();
         let compile = move || Component::from_binary(&wasm, &bytes);
         let component = engine
@@ -90,13 +90,13 @@ impl LoadedPlugin {
             .run(limits.compile, compile)
             .await?
             .map_err(|invalid| LoadError::NotAComponent(one_line(&format!("{invalid:#}"))))?;
-        refuse_imports(&component)?;
+        let traps = refuse_imports(&component, wasi)?;
         let contract = v0_1::speaks(&component)?;
-        let pre = link(engine, &component)?;
+        let pre = link(engine, &component, !traps.is_empty())?;
         let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
         let description = Instance::open(engine, &agent, limits).await?.describe().await??.checked()?;
         let record = Arc::new(Record::new(description.id.clone(), engine.metrics().clone()));
-        Ok(Self { description, origin, sha256, contract, engine: engine.clone(), agent, record })
+        Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), agent, record })
     }
 
     /// A fresh instance, for one run.
@@ -135,14 +135,25 @@ impl LoadedPlugin {
         self.record.health()
     }
 
+    /// Who signed it, if signatures are asked for.
+    pub fn signer(&self) -> Option<&Signer> {
+        self.signer.as_ref()
+    }
+
+    /// The imports behind which there is nothing, each in backquotes.
+    pub fn traps(&self) -> &[String] {
+        &self.traps
+    }
+
     /// The hash of its bytes.
     pub fn sha256(&self) -> Sha256Sum {
         self.sha256
     }
 }
 
-/// An import of types alone asks for nothing; anything else is refused by name.
-fn refuse_imports(component: &Component) -> Result<(), LoadError> {
+/// An import of types alone asks for nothing; anything else is refused by name. Those of WASI may be let pass: they are
+/// given.
+fn refuse_imports(component: &Component, wasi: Wasi) -> Result<Vec<String>, LoadError> {
     let engine = component.engine();
     let asks = |item: &ComponentItem| match item {
         ComponentItem::Type(_) => false,
@@ -155,16 +166,24 @@ fn refuse_imports(component: &Component) -> Result<(), LoadError> {
         | ComponentItem::Component(_)
         | ComponentItem::Resource(_) => true,
     };
-    let names: Vec<String> = component
-        .component_type()
-        .imports(engine)
-        .filter(|(_, import)| asks(&import.ty))
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
-    if names.is_empty() { Ok(()) } else { Err(LoadError::Imports(names.join(", "))) }
+    let ty = component.component_type();
+    let asked = ty.imports(engine).filter(|(_, import)| asks(&import.ty));
+    let quoted = asked.map(|(name, _)| (name.starts_with("wasi:"), format!("`{name}`")));
+    let (of_wasi, others): (Vec<_>, Vec<_>) = quoted.partition(|(is_wasi, _)| *is_wasi);
+    let names = |imports: Vec<(bool, String)>| imports.into_iter().map(|(_, name)| name).collect::<Vec<_>>();
+    match wasi {
+        _ if !others.is_empty() => Err(LoadError::Imports(names(others).join(", "))),
+        Wasi::Refuse if !of_wasi.is_empty() => Err(LoadError::Wasi(names(of_wasi).join(", "))),
+        Wasi::Refuse | Wasi::Trap => Ok(names(of_wasi)),
+    }
 }
 
-fn link(engine: &Engine, component: &Component) -> Result<InstancePre<State>, LoadError> {
-    let linker = Linker::new(engine.wasm());
-    linker.instantiate_pre(component).map_err(|failed| LoadError::NotAComponent(one_line(&format!("{failed:#}"))))
+/// With nothing behind any import, or with a trap behind those that were let pass.
+fn link(engine: &Engine, component: &Component, traps: bool) -> Result<InstancePre<State>, LoadError> {
+    let failed = |failed: wasmtime::Error| LoadError::NotAComponent(one_line(&format!("{failed:#}")));
+    let mut linker = Linker::new(engine.wasm());
+    if traps {
+        linker.define_unknown_imports_as_traps(component).map_err(failed)?;
+    }
+    linker.instantiate_pre(component).map_err(failed)
 }

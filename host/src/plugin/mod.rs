@@ -1,6 +1,6 @@
 //! WebAssembly: the engine, the plugins there are, and one run's instance of one.
 //!
-//! Data goes `scan` → `load` → `catalogue` → `snapshot`, and from there into an `instance`. No generated type leaves
+//! Data goes `scan` → `terms` → `load` → `catalogue` → `snapshot`, and from there into an `instance`. No generated type leaves
 //! this module, and nothing here knows HTTP, processes or git.
 
 mod abi;
@@ -17,6 +17,7 @@ mod limits;
 mod load;
 mod scan;
 mod snapshot;
+mod terms;
 
 pub use catalogue::{Catalogue, PluginSet, Refusal};
 pub use compile::CompileError;
@@ -24,5 +25,5 @@ pub use engine::{Engine, EngineError};
 pub use error::{CallError, LoadError};
 pub use health::{Health, Trap};
 pub use instance::{Instance, Transcript};
-pub use load::{LoadedPlugin, Origin, Sha256Sum};
+pub use load::{LoadedPlugin, Origin};
 pub use snapshot::{Snapshot, Snapshots};

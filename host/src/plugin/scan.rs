@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::error::LoadError;
 
+/// Bytes of a signature with its comments.
+const LONGEST_SIGNATURE: u64 = 8 * 1024;
+
 /// The component files of a folder, in order. A folder that does not exist has none. Hidden files, such as those which
 /// editors and copying programs write first and then rename, are passed over.
 ///
@@ -32,6 +35,19 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
     let read = fs::File::open(path).and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes));
     read.map_err(LoadError::Read)?;
     if bytes.len() as u64 > limit { Err(LoadError::TooLarge { limit }) } else { Ok(bytes) }
+}
+
+/// The text of the signature beside a file, if there is one.
+///
+/// # Errors
+/// It cannot be read as text.
+pub(super) fn signature(path: &Path) -> Result<Option<String>, LoadError> {
+    let beside = path.with_extension("wasm.minisig");
+    if !beside.exists() {
+        return Ok(None);
+    }
+    let bytes = read(&beside, LONGEST_SIGNATURE)?;
+    String::from_utf8(bytes).map(Some).map_err(|error| LoadError::Read(io::Error::other(error)))
 }
 
 fn is_component(path: &Path) -> bool {

@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 
 use super::catalogue::PluginSet;
 use super::load::LoadedPlugin;
-use crate::domain::{Access, Limits, Model, PluginId};
+use crate::domain::{Access, Limits, Model, PluginId, PluginLimits, Trust};
 
 /// Plugins, models and settings that belong together.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub struct Snapshot {
     pub plugins: PluginSet,
     /// Which programs each driver may start without being told so by a model's `program`.
     pub grants: BTreeMap<PluginId, Vec<String>>,
+    /// What is said of plugins.
+    pub trust: Trust,
     /// The models clients can name.
     pub models: BTreeMap<String, Arc<Model>>,
     /// Who may use the server.
@@ -32,6 +34,17 @@ impl Snapshot {
     /// The plugin of a driver's name.
     pub fn plugin(&self, id: &PluginId) -> Option<&Arc<LoadedPlugin>> {
         self.plugins.plugins.get(id)
+    }
+
+    /// What a plugin may use in a run.
+    pub fn plugin_limits(&self, id: &PluginId) -> &PluginLimits {
+        self.trust.grants.get(id).map_or(&self.limits.plugin, |grant| &grant.limits)
+    }
+
+    /// Whether a driver's plans may set or take away a variable, apart from those that none may.
+    pub fn grants_variable(&self, driver: &PluginId, name: &str) -> bool {
+        let granted = self.trust.grants.get(driver).and_then(|grant| grant.env.as_ref());
+        granted.is_none_or(|names| names.contains(name))
     }
 
     /// Whether a driver may start a program that its plugin declares.

@@ -114,7 +114,7 @@ impl Task<'_> {
         tracing::info!(workdir = %started.lease.workdir().display(), "run started");
         let Started { turn, framing, transcript, mut child, lease, before, additions, run_dir } = started;
         let model = &self.route.model;
-        let notices = self.route.snapshot.limits.plugin.notices;
+        let notices = self.route.plugin_limits().notices;
         let listening = Listening { turn: &turn, framing, model, left: self.left, notices, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
             pump::listen(listening, transcript, &mut child).await;
@@ -154,7 +154,7 @@ impl Task<'_> {
         let run_dir = RunDir::new(&means.runs_dir, self.try_id);
         let turn = self.turn(plugin, &site, &run_dir).await?;
 
-        let mut instance = plugin.instance(&route.snapshot.limits.plugin).await?;
+        let mut instance = plugin.instance(route.plugin_limits()).await?;
         let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
         let command = policy::command(route, description, &plan, &means.host, self.id, site.workdir());
         let command = command.map_err(|refusal| match refusal {

@@ -71,8 +71,8 @@ pub(super) enum PolicyError {
     Undeclared { driver: PluginId, program: String },
     /// Nobody allowed the driver to start the program.
     #[error(
-        "the driver `{driver}` may not start `{program}`: to allow it, write `program = \"{program}\"` into \
-         [models.{model}] of proxy.toml"
+        "the driver `{driver}` may not start `{program}`: to allow it, write `programs = [\"{program}\"]` into \
+         [plugins.{driver}] of proxy.toml, or `program = \"{program}\"` into [models.{model}]"
     )]
     NotGranted { driver: PluginId, program: String, model: String },
     /// The driver has no program of its own, and the model names none.
@@ -83,6 +83,11 @@ pub(super) enum PolicyError {
     /// The plan sets a variable that changes which code a program loads.
     #[error("the driver `{driver}` sets the variable `{name}`, which a plugin may not")]
     Variable { driver: PluginId, name: String },
+    /// The plan sets a variable that is not among those that the plugin may.
+    #[error(
+        "the driver `{driver}` sets the variable `{name}`, which is not among `env` in [plugins.{driver}] of proxy.toml"
+    )]
+    VariableNotGranted { driver: PluginId, name: String },
 }
 
 impl RunError {

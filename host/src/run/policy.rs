@@ -21,6 +21,9 @@ pub(super) fn command(
     if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && changes_loading(name)) {
         return Err(PolicyError::Variable { driver: driver.clone(), name: name.clone() }.into());
     }
+    if let Some((name, _)) = plan.env().iter().find(|(name, _)| !route.snapshot.grants_variable(driver, name)) {
+        return Err(PolicyError::VariableNotGranted { driver: driver.clone(), name: name.clone() }.into());
+    }
     let program = program(&route.snapshot, &route.model, description, plan.program())?;
     let executable = find(&program, host.get("PATH"))?;
     let mut variables = Variables::base(host);

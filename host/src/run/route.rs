@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{RunError, UnknownModel};
-use crate::domain::Model;
+use crate::domain::{Model, PluginLimits};
 use crate::plugin::{LoadedPlugin, Snapshot};
 
 /// Where a request goes.
@@ -35,6 +35,11 @@ impl Route {
 
     pub(super) fn plugin(&self) -> Option<&LoadedPlugin> {
         self.snapshot.plugin(&self.model.driver).map(AsRef::as_ref)
+    }
+
+    /// What the plugin may use.
+    pub(super) fn plugin_limits(&self) -> &PluginLimits {
+        self.snapshot.plugin_limits(&self.model.driver)
     }
 
     pub(super) fn missing_plugin(&self) -> RunError {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::{Limits, Models, Plugins};
 use super::{Folder, model};
-use crate::domain::Model;
+use crate::domain::{Model, PluginId};
 
 const SAMPLE: &str = include_str!("../../../../proxy.toml");
 
@@ -28,6 +28,8 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
     assert_eq!(config.limits, Limits::default());
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
     assert_eq!(config.plugins, Plugins { dir, cache });
+    let granted: Vec<_> = config.trust.grants.keys().map(PluginId::as_str).collect();
+    assert_eq!((config.trust.require_pin, config.trust.signers.len(), granted), (false, 1, vec!["my-cli"]));
     let Models::Configured(models) = config.models else { panic!("models are configured") };
     assert_eq!(
         models.keys().collect::<Vec<_>>(),
@@ -50,6 +52,7 @@ fn the_sample_shows_every_key() {
                  program options body headers_after keep_alive plugin_file plugin_memory plugin_call_cpu \
                  plugin_run_cpu plugin_result plugin_compile plugin_instances plugin_events plugin_output \
                  plugin_notices line stderr grace drain linger output unread runs queue queue_wait \
-                 retry_first retry_longest idle_timeout retries fallback max_runs repo_runs limits";
+                 retry_first retry_longest idle_timeout retries fallback max_runs repo_runs limits require_pin signed_by \
+                 programs home sha256 wasi";
     assert_eq!(shown, known.split(' ').collect());
 }

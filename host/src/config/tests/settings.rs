@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::super::{Limits, Overrides, Plugins, Server, load};
-use super::{Folder, model};
+use super::{Folder, driver, model};
 use crate::domain::{
-    Access, EnvSetting, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, RepoPath, RetryLimits,
-    RunLimits, Worktree,
+    Access, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, RepoPath,
+    RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
 };
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
@@ -280,4 +280,57 @@ fn a_policy_takes_from_the_defaults_what_it_does_not_say() {
     assert_eq!(helpers(defaults, ""), allowed("bin", Some("AGENT_LOG.md")));
     assert_eq!(helpers(defaults, "policy = { helpers_dir = \"x/\" }"), allowed("x", Some("AGENT_LOG.md")));
     assert_eq!(helpers(defaults, "policy = { may_create_helpers = false }"), Some(Helpers::Forbidden));
+}
+
+#[test]
+fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
+    let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+    let sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let text = format!(
+        r#"
+        [plugins]
+        require_pin = true
+        signed_by = ["{key}"]
+        [plugins.my-cli]
+        programs = ["my-cli", "node"]
+        env = []
+        home = ["auth.json"]
+        sha256 = "{sum}"
+        wasi = "trap"
+        limits = {{ file = 1, compile = 2, memory = 3, instances = 4, call_cpu = 5, run_cpu = 6, result = 7, events = 8,
+                   output = 9, notices = 0 }}
+        [plugins.codex]
+        [limits]
+        plugin_memory = "1 MiB"
+        "#
+    );
+    let names = |names: &[&str]| Some(names.iter().map(|&name| name.to_owned()).collect());
+    let all = PluginLimits { memory: 1024 * 1024, ..PluginLimits::default() };
+    let limits = PluginLimits {
+        file: 1,
+        compile: Duration::from_secs(2),
+        memory: 3,
+        instances: 4,
+        call_cpu: Duration::from_secs(5),
+        run_cpu: Duration::from_secs(6),
+        result: 7,
+        events: 8,
+        output: 9,
+        notices: 0,
+    };
+    let mine = Grant {
+        programs: names(&["my-cli", "node"]),
+        env: names(&[]),
+        home: names(&["auth.json"]),
+        sha256: Some(Sha256Sum::of(b"")),
+        wasi: Wasi::Trap,
+        limits,
+    };
+    let codex = Grant { limits: all, ..Grant::default() };
+    let expected = Trust {
+        require_pin: true,
+        signers: vec![key.to_owned().try_into().unwrap()],
+        grants: [(driver("my-cli"), mine), (driver("codex"), codex)].into(),
+    };
+    assert_eq!(Folder::with(&[("proxy.toml", &text)]).load().unwrap().trust, expected);
 }

@@ -1,0 +1,203 @@
+//! Which plugins from outside are taken: those that are pinned or signed, and only with what was granted.
+
+use std::fs;
+use std::io::Cursor;
+
+use minisign::KeyPair;
+use serde_json::Value;
+
+use crate::support::{Machine, Proxy, fixtures};
+
+const MODEL: &str = "[models.m]\ndriver = \"stranger\"\nrepo = \".\"\n";
+
+/// A plugin of the id `stranger`, which starts the program `stranger`.
+fn stranger() -> Vec<u8> {
+    fs::read(fixtures().join("plugins/stranger.wasm")).unwrap()
+}
+
+/// The same plugin in other bytes: a section of its own name is passed over.
+fn another_stranger() -> Vec<u8> {
+    let mut bytes = stranger();
+    bytes.extend([0, 2, 1, b'x']);
+    bytes
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let machine = Machine::new();
+    let listed = {
+        machine.put_plugin("stranger.wasm", bytes);
+        machine.run(&["plugin", "list"]).stdout
+    };
+    let row = listed.lines().find(|line| line.starts_with("stranger\t")).unwrap();
+    row.split('\t').find_map(|column| column.strip_prefix("sha256 ")).unwrap().to_owned()
+}
+
+/// A machine with this said of plugins, a model for the stranger and its program.
+fn machine(said: &str) -> Machine {
+    let machine = Machine::configured(&format!("{said}\n{MODEL}"));
+    machine.stand_in("stranger", &["say", "hello"]);
+    machine
+}
+
+/// Why files are refused, by their names.
+fn refused(proxy: &Proxy) -> Vec<(String, String)> {
+    let refused = proxy.get("/v1/plugins").json()["refused"].clone();
+    let file = |refusal: &Value| refusal["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let one = |refusal: &Value| (file(refusal), refusal["reason"].as_str().unwrap().to_owned());
+    refused.as_array().unwrap().iter().map(one).collect()
+}
+
+/// The hash of the stranger that is in use.
+fn in_use(proxy: &Proxy) -> Option<String> {
+    let plugins = proxy.get("/v1/plugins").json()["data"].clone();
+    let stranger = plugins.as_array().unwrap().iter().find(|plugin| plugin["id"] == "stranger").cloned();
+    Some(stranger?["sha256"].as_str().unwrap().to_owned())
+}
+
+fn reason(file: &str, reason: impl Into<String>) -> Vec<(String, String)> {
+    vec![(file.to_owned(), reason.into())]
+}
+
+#[test]
+fn a_granted_program_is_started_without_a_word_in_the_model() {
+    let machine = machine("[plugins.stranger]\nprograms = [\"stranger\"]");
+    machine.put_plugin("stranger.wasm", stranger());
+    assert_eq!(machine.serve().ask("m", "hi"), "hello");
+}
+
+#[test]
+fn a_plugin_that_asks_for_more_than_was_granted_is_refused_until_it_is() {
+    let machine = machine("[plugins.stranger]\nprograms = []");
+    machine.put_plugin("stranger.wasm", stranger());
+    let proxy = machine.serve();
+    let asks = "asks for the program `stranger`, which nobody has granted: `agentbay plugin add FILE` writes \
+                [plugins.stranger] anew";
+    assert_eq!((refused(&proxy), in_use(&proxy)), (reason("stranger.wasm", asks), None));
+    machine.write("proxy.toml", format!("[plugins.stranger]\nprograms = [\"stranger\", \"node\"]\n{MODEL}"));
+    proxy.logged(&["looked again", "generation=2 "]);
+    assert_eq!((refused(&proxy), proxy.ask("m", "hi")), (vec![], "hello".to_owned()));
+}
+
+#[test]
+fn a_file_in_the_place_of_a_built_in_plugin_may_start_no_more_than_that_one() {
+    let machine = Machine::configured("[plugins.echo]\nprograms = []\n");
+    machine.put_plugin("echo.wasm", fs::read(fixtures().join("plugins/loud-echo.wasm")).unwrap());
+    let proxy = machine.serve();
+    let asks = "asks for the program `agentbay`, which nobody has granted: `agentbay plugin add FILE` writes \
+                [plugins.echo] anew";
+    assert_eq!(refused(&proxy), reason("echo.wasm", asks));
+}
+
+#[test]
+fn a_component_other_than_the_pinned_one_is_refused_and_the_good_one_stays() {
+    let (first, second) = (sha256(&stranger()), sha256(&another_stranger()));
+    assert_ne!(first, second);
+    let pin = |sum: &str| format!("[plugins.stranger]\nprograms = [\"stranger\"]\nsha256 = \"{sum}\"\n{MODEL}");
+    let machine = machine("");
+    machine.write("proxy.toml", pin(&first));
+    machine.put_plugin("stranger.wasm", stranger());
+    let proxy = machine.serve();
+    assert_eq!((in_use(&proxy), refused(&proxy)), (Some(first.clone()), vec![]));
+
+    machine.put_plugin("stranger.wasm", another_stranger());
+    proxy.logged(&["looked again", "generation=2 "]);
+    let other = format!(
+        "has the SHA-256 {second}, and [plugins.stranger] pins {first}: `agentbay plugin add FILE` pins the new one"
+    );
+    assert_eq!((in_use(&proxy), refused(&proxy)), (Some(first), reason("stranger.wasm", other)));
+    assert_eq!(proxy.ask("m", "hi"), "hello");
+
+    machine.write("proxy.toml", pin(&second));
+    proxy.logged(&["looked again", "generation=3 "]);
+    assert_eq!((in_use(&proxy), refused(&proxy)), (Some(second), vec![]));
+}
+
+#[test]
+fn where_pins_are_required_the_rest_is_refused_even_if_it_was_in_use() {
+    let machine = machine("");
+    machine.put_plugin("stranger.wasm", stranger());
+    let proxy = machine.serve();
+    let sum = in_use(&proxy).unwrap();
+    machine.write(
+        "proxy.toml",
+        format!("[plugins]\nrequire_pin = true\n[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n"),
+    );
+    proxy.logged(&["looked again", "generation=2 "]);
+    let unpinned = format!(
+        "is not pinned, and `plugins.require_pin` is set: `agentbay plugin add FILE` shows what it asks for and pins it \
+         (its SHA-256 is {sum})"
+    );
+    assert_eq!((in_use(&proxy), refused(&proxy)), (None, reason("stranger.wasm", unpinned)));
+    assert_eq!(proxy.ask("echo", "what is built in needs no pin"), "what is built in needs no pin");
+}
+
+/// A signature as it lies beside a file.
+fn signature(keys: &KeyPair, bytes: &[u8]) -> String {
+    minisign::sign(Some(&keys.pk), &keys.sk, Cursor::new(bytes), None, None).unwrap().into_string()
+}
+
+#[test]
+fn where_signatures_are_asked_for_only_what_is_signed_is_compiled() {
+    let [keys, others] = [(); 2].map(|()| KeyPair::generate_unencrypted_keypair().unwrap());
+    let machine = machine(&format!(
+        "[plugins]\nsigned_by = [\"{}\"]\n[plugins.stranger]\nprograms = [\"stranger\"]",
+        keys.pk.to_base64()
+    ));
+    let proxy = machine.serve();
+    let put = |generation: u32, signature: Option<String>, bytes: &[u8]| {
+        // Both at once, as far as anybody can see: there is quiet after the second.
+        if let Some(signature) = signature {
+            machine.put_plugin("stranger.wasm.minisig", signature);
+        }
+        machine.put_plugin("stranger.wasm", bytes);
+        proxy.logged(&["looked again", &format!("generation={generation} ")]);
+        refused(&proxy)
+    };
+    let unsigned = "is not signed by a key of `plugins.signed_by`: put the signature beside it, as NAME.wasm.minisig";
+    assert_eq!(put(2, None, &stranger()), reason("stranger.wasm", unsigned));
+    let by_another = put(3, Some(signature(&others, &stranger())), &stranger());
+    assert!(
+        by_another[0].1.starts_with("has a signature that holds for no key of `plugins.signed_by`: "),
+        "{by_another:?}"
+    );
+    let changed = put(4, Some(signature(&keys, &stranger())), &another_stranger());
+    assert!(changed[0].1.starts_with("has a signature that holds for no key of `plugins.signed_by`: "), "{changed:?}");
+    assert_eq!(in_use(&proxy), None);
+    assert_eq!(put(5, None, &stranger()), vec![]);
+    assert_eq!(proxy.ask("m", "hi"), "hello");
+}
+
+#[test]
+fn imports_of_wasi_are_let_pass_where_that_was_said_and_others_never() {
+    let component = |import: &str| {
+        wat::parse_str(format!("(component (import \"{import}\" (instance (export \"get\" (func)))))")).unwrap()
+    };
+    let machine = machine("[plugins.trapped]\nwasi = \"trap\"");
+    machine.put_plugin("plain.wasm", component("wasi:cli/environment@0.2.0"));
+    machine.put_plugin("trapped.wasm", component("wasi:cli/environment@0.2.0"));
+    machine.put_plugin("trapped-other.wasm", component("some:other/thing@1.0.0"));
+    let reasons = [
+        (
+            "plain.wasm",
+            "imports `wasi:cli/environment@0.2.0`: build it without WASI, or say `wasi = \"trap\"` in its [plugins.NAME] of \
+             proxy.toml, if it never calls that",
+        ),
+        (
+            "trapped-other.wasm",
+            "imports `some:other/thing@1.0.0`: a plugin imports nothing (build it for wasm32-unknown-unknown, without WASI)",
+        ),
+        ("trapped.wasm", "does not export `agentbay:plugin/agent`: it was not built against the contract in wit/"),
+    ];
+    let proxy = machine.serve();
+    assert_eq!(refused(&proxy), reasons.map(|(file, reason)| (file.to_owned(), reason.to_owned())));
+}
+
+#[test]
+fn a_plugin_may_have_limits_of_its_own() {
+    let machine = machine("[plugins.stranger]\nprograms = [\"stranger\"]\nlimits = { memory = \"64 KiB\" }");
+    machine.put_plugin("stranger.wasm", stranger());
+    let proxy = machine.serve();
+    let [(file, reason)] = &refused(&proxy)[..] else { panic!("one file is refused") };
+    assert_eq!(file, "stranger.wasm");
+    assert!(reason.contains("more than `limits.plugin_memory` allows"), "{reason}");
+}
