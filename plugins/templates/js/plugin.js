@@ -149,7 +149,7 @@ function object(line) {
 }
 
 function string(field) {
-  // JSON may name half a character, which is none.
+  // JSON may name half a character, which is none: the host would not take it.
   return typeof field === "string" ? field.toWellFormed() : "";
 }
 

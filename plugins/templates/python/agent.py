@@ -4,6 +4,8 @@ It touches nothing of the machine: text comes in, values go out. What each value
 writes the same as Python into wit_world/, where an editor finds it. This file has the name of the contract's interface,
 `agent`, since that is where componentize-py looks for the class `Transcript`.
 
+Import everything here at the top: the system's files are there while the component is built, and at no other time.
+
 Change what the comments point at, and keep four rules: text of the answer is given once, however often the CLI repeats
 it; how the output is grouped into calls makes no difference; what is not understood is skipped; nothing raises.
 """
@@ -79,7 +81,7 @@ class Transcript(wit.Transcript):
             case "text":
                 return [wit.Event_Text(string(said, "text"))]
             case "tool":
-                given = json.dumps(said.get("input", {}), ensure_ascii=False, separators=(",", ":"))
+                given = json.dumps(said.get("input", {}), separators=(",", ":"))
                 return [wit.Event_ToolCall(wit.ToolCall(string(said, "id"), string(said, "name"), given))]
             case "result":
                 failed = said.get("is_error") is True
@@ -149,10 +151,10 @@ def usage(said: dict) -> wit.Usage:
 
 
 def json_object(line: str) -> dict:
-    """What stands in the line; empty if it is no JSON object. Deeply nested JSON is none either."""
+    """What stands in the line; empty if it is no JSON object."""
     try:
         said = json.loads(line)
-    except (ValueError, RecursionError):
+    except ValueError:
         return {}
     return said if isinstance(said, dict) else {}
 
@@ -160,7 +162,7 @@ def json_object(line: str) -> dict:
 def string(said: dict, name: str) -> str:
     """A field that is missing or of another type is simply not there."""
     field = said.get(name)
-    # JSON may name half a character, which is none.
+    # JSON may name half a character, which is none: the host would not take it.
     return field.encode("utf-8", "replace").decode() if isinstance(field, str) else ""
 
 
