@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build test faults soak test-real fuzz plugins plugins-check lint doc deny
+.PHONY: run build test faults soak test-real fuzz languages plugins plugins-check lint doc deny
 
 # Serves the models of proxy.toml on 127.0.0.1:8787. All of the workspace is built, as for the tests: a build of the one
 # package would choose other features of its dependencies, and build these a second time.
@@ -30,6 +30,11 @@ test-real: build
 # Ten minutes for each reader that is fuzzed. Needs a nightly compiler and cargo-fuzz.
 fuzz:
 	tests/fuzz/run
+
+# A plugin project in each language, from nothing to answers over HTTP. Needs Node.js, Python and, for C, clang.
+languages: build
+	rustup target add wasm32-unknown-unknown
+	for language in rust js python c; do plugins/templates/prove $$language || exit 1; done
 
 # Rebuilds the components in plugins/prebuilt from their sources. Needs the target, which `make run` does not.
 plugins:

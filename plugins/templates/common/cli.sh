@@ -1,0 +1,97 @@
+#!/bin/sh
+# A stand-in for a CLI coding agent: it reads its prompt from standard input and prints JSON lines. It needs nothing but
+# what a shell has built in. Put your own CLI in its place (`program` in proxy.toml), and then delete it.
+#
+# What it does is told by the last line of its prompt:
+#   use NAME WORDS         calls a tool
+#   fail KIND [SECONDS]    fails: rate_limit, login or other
+#   anything else          is said back, word by word
+set -fu
+
+tab=$(printf '\t')
+session="session-$$"
+while [ $# -gt 0 ]; do
+    case $1 in
+        --model) shift 2 ;;
+        --resume) session=$2; shift 2 ;;
+        --read-only) shift ;;
+        *) echo "{{name}}-cli: unknown argument $1" >&2; exit 2 ;;
+    esac
+done
+
+# Sets `quoted` to the text as it stands in a JSON string.
+quote() {
+    rest=$1 quoted=
+    while :; do
+        plain=${rest%%[\\\"[:cntrl:]]*}
+        quoted=$quoted$plain
+        [ "$plain" != "$rest" ] || return 0
+        rest=${rest#"$plain"}
+        after=${rest#?}
+        special=${rest%"$after"}
+        rest=$after
+        case $special in
+            \\ | \") quoted=$quoted\\$special ;;
+            "$tab") quoted=$quoted\\t ;;
+            *) quoted=$quoted$(printf '\\u%04x' "'$special") ;;
+        esac
+    done
+}
+
+# Each word with the spaces before it, so that the pieces together are the whole.
+say() {
+    left=$1
+    while [ -n "$left" ]; do
+        spaces=${left%%[! ]*}
+        word=${left#"$spaces"}
+        word=${word%% *}
+        left=${left#"$spaces$word"}
+        quote "$spaces$word"
+        printf '{"type":"text","text":"%s"}\n' "$quoted"
+        said=$((said + 1))
+    done
+}
+
+prompt= words=0 said=0
+while IFS= read -r line || [ -n "$line" ]; do
+    prompt=$line
+    # shellcheck disable=SC2086 # to count its words
+    set -- $line
+    words=$((words + $#))
+done
+
+quote "$session"
+printf '{"type":"session","id":"%s"}\n' "$quoted"
+
+case $prompt in
+    "fail "*)
+        kind=${prompt#fail }
+        seconds=${kind#* }
+        kind=${kind%% *}
+        [ "$kind" = rate_limit ] && [ "$seconds" = "$kind" ] && seconds=90
+        quote "{{name}}-cli was asked to fail: $kind"
+        message=$quoted
+        quote "$kind"
+        kind=$quoted
+        case $seconds in
+            "" | *[!0-9]*) wait= ;;
+            *) wait=",\"retry_after\":$seconds" ;;
+        esac
+        printf '{"type":"error","kind":"%s","message":"%s"%s}\n' "$kind" "$message" "$wait"
+        echo "{{name}}-cli: failed" >&2
+        exit 1
+        ;;
+    "use "*)
+        tool=${prompt#use }
+        quote "${tool%% *}"
+        name=$quoted
+        quote "${tool#* }"
+        printf '{"type":"tool","id":"call-1","name":"%s","input":{"text":"%s"}}\n' "$name" "$quoted"
+        printf '{"type":"result","id":"call-1","output":"%s, as it was asked"}\n' "$name"
+        say "I used ${tool%% *}."
+        ;;
+    *) say "$prompt" ;;
+esac
+
+printf '{"type":"usage","input":%d,"output":%d}\n' "$words" "$said"
+printf '{"type":"done"}\n'

@@ -1,0 +1,172 @@
+"""The plugin: how {{name}}-cli is started, and what its output means.
+
+It touches nothing of the machine: text comes in, values go out. What each value means is said in wit/agent.wit; `build`
+writes the same as Python into wit_world/, where an editor finds it. This file has the name of the contract's interface,
+`agent`, since that is where componentize-py looks for the class `Transcript`.
+
+Import everything here at the top: the system's files are there while the component is built, and at no other time.
+
+Change what the comments point at, and keep four rules: text of the answer is given once, however often the CLI repeats
+it; how the output is grouped into calls makes no difference; what is not understood is skipped; nothing raises.
+"""
+
+import json
+
+import wit_world
+from componentize_py_types import Err
+from wit_world.exports import agent as wit
+
+PROGRAM = "{{name}}-cli"
+
+
+class Agent(wit_world.exports.Agent):
+    """What the CLI is, and how it is started."""
+
+    def describe(self) -> wit.Description:
+        return wit.Description(
+            id="{{name}}",  # `driver` in proxy.toml
+            name="{{name}}",
+            version="0.1.0",
+            programs=[PROGRAM],  # nothing else can be started
+            framing=wit.Framing.LINES,  # whole lines; TEXT gives the output as it comes
+            # Claim what is so, and leave out the rest: the host relies on it.
+            features=wit.Features.PARTIAL
+            | wit.Features.TOOLS
+            | wit.Features.RESUME
+            | wit.Features.MODEL_CHOICE
+            | wit.Features.READ_ONLY,
+            models=[],
+            # How to find out about an installed CLI, such as version_args=["--version"].
+            probe=wit.Probe(version_args=[], tested_versions="", install_hint="", login_hint=""),
+            home=None,
+        )
+
+    def prepare(self, turn: wit.Turn) -> wit.Plan:
+        """The command line of a turn. The prompt does not belong into it: `begin` writes it to standard input.
+
+        Choose flags with which the CLI never waits for a person.
+        """
+        args = []
+        if turn.model is not None:
+            args += ["--model", value("--model", turn.model)]
+        if turn.session is not None:
+            args += ["--resume", value("--resume", turn.session)]
+        if turn.permission is wit.Permission.READ_ONLY:
+            args.append("--read-only")
+        return wit.Plan(program=PROGRAM, args=args, env=[], files=[])
+
+
+class Transcript(wit.Transcript):
+    """One process and what it says. Keep here what must be remembered between two calls."""
+
+    def __init__(self, turn: wit.Turn) -> None:
+        self.error: dict | None = None  # what the CLI said on its error channel last
+
+    def begin(self, turn: wit.Turn) -> list[wit.Event]:
+        """The prompt goes to standard input, which is then closed."""
+        return [wit.Event_Reply(turn.prompt), wit.Event_EndInput()]
+
+    def output(self, source: wit.StreamName, text: str) -> list[wit.Event]:
+        """Whole lines, one or many. The host keeps the end of standard error for the report of a failure."""
+        if source is wit.StreamName.STDERR:
+            return []
+        return [event for line in text.split("\n") for event in self.read(line)]
+
+    def read(self, line: str) -> list[wit.Event]:
+        """What one line means. Put the events of your CLI here."""
+        said = json_object(line)
+        match said.get("type"):
+            case "session":
+                return [wit.Event_Session(string(said, "id"))]
+            case "text":
+                return [wit.Event_Text(string(said, "text"))]
+            case "tool":
+                given = json.dumps(said.get("input", {}), separators=(",", ":"))
+                return [wit.Event_ToolCall(wit.ToolCall(string(said, "id"), string(said, "name"), given))]
+            case "result":
+                failed = said.get("is_error") is True
+                return [wit.Event_ToolResult(wit.ToolResult(string(said, "id"), string(said, "output"), failed))]
+            case "usage":
+                return [wit.Event_Usage(usage(said))]
+            case "error":
+                self.error = said
+            case "done":  # the turn is over, whatever the process does after it
+                return [wit.Event_Done(wit.Outcome(wit.Stop.END_TURN, None, None))]
+        return []  # formats change
+
+    def exit(self, how: wit.ExitStatus) -> wit.Outcome:
+        """The process ended: the verdict, which counts only if no `done` came."""
+        match how:
+            case wit.ExitStatus_Killed(reason):
+                why = killed(reason)
+            case wit.ExitStatus_Code(0):
+                why = failure(wit.Category.UNKNOWN, f"{PROGRAM} ended before it had finished its turn")
+            case _ if self.error is not None:
+                why = told(self.error)
+            case _:
+                why = failure(wit.Category.UNKNOWN, "CLI failed")
+        return wit.Outcome(wit.Stop.END_TURN, why, None)
+
+
+def value(option: str, text: str) -> str:
+    """A value that a CLI could take for an option of its own is refused."""
+    if text and not text.startswith("-"):
+        return text
+    message = f"`{text}` cannot be the value of {option}: it is empty or begins with a dash"
+    raise Err(failure(wit.Category.VALIDATION, message))
+
+
+def told(error: dict) -> wit.Failure:
+    """The CLI's error event as a failure. The category decides about retry, fallback and the HTTP status."""
+    message = string(error, "message")
+    match error.get("kind"):
+        case "rate_limit":
+            seconds = count(error, "retry_after")
+            retry = wit.RetryHint_AfterMs(seconds * 1000) if seconds else None
+            return failure(wit.Category.RATE_LIMIT, "The provider's rate limit is reached", message, retry)
+        case "login":
+            return failure(wit.Category.AUTHENTICATION, f"{PROGRAM} is not logged in", message)
+        case _:
+            return failure(wit.Category.UNKNOWN, "CLI failed", message)
+
+
+def killed(reason: wit.KillReason) -> wit.Failure:
+    """Why the host ended the process, in words for the client."""
+    if reason in (wit.KillReason.TIMEOUT, wit.KillReason.IDLE):
+        return failure(wit.Category.TIMEOUT, f"{PROGRAM} took too long and was stopped")
+    return failure(wit.Category.UNKNOWN, f"{PROGRAM} was stopped: {reason.name.lower().replace('_', '-')}")
+
+
+def failure(
+    category: wit.Category, message: str, detail: str = "", retry: wit.RetryHint | None = None
+) -> wit.Failure:
+    """A failure. An empty detail lets the host put the end of standard error there."""
+    return wit.Failure(category, message, detail, retry)
+
+
+def usage(said: dict) -> wit.Usage:
+    """The tokens of the run so far: a later record takes the place of an earlier one."""
+    scope = wit.UsageScope.RUN
+    return wit.Usage(scope, count(said, "input"), 0, 0, count(said, "output"), 0)
+
+
+def json_object(line: str) -> dict:
+    """What stands in the line; empty if it is no JSON object."""
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def string(said: dict, name: str) -> str:
+    """A field that is missing or of another type is simply not there."""
+    field = said.get(name)
+    # JSON may name half a character, which is none: the host would not take it.
+    return field.encode("utf-8", "replace").decode() if isinstance(field, str) else ""
+
+
+def count(said: dict, name: str) -> int:
+    """A number of tokens or seconds."""
+    field = said.get(name)
+    return field if type(field) is int and 0 <= field < 1 << 53 else 0
