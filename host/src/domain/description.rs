@@ -134,6 +134,14 @@ pub enum DescriptionError {
 }
 
 impl Description {
+    /// Whether a plan may name this program. A plugin that declares none leaves it to the configuration.
+    pub fn declares(&self, program: &str) -> bool {
+        match self.programs.as_slice() {
+            [] => program.is_empty(),
+            programs => programs.iter().any(|declared| declared == program),
+        }
+    }
+
     /// Checks what is acted on: the programs. The rest is shown, not used.
     ///
     /// # Errors

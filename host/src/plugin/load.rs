@@ -2,7 +2,7 @@
 //! `embedded`'s and `scan`'s.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use wasmtime::component::types::ComponentItem;
@@ -13,6 +13,7 @@ use super::engine::Engine;
 use super::error::LoadError;
 use super::instance::Instance;
 use super::limits::{State, one_line};
+use super::scan;
 use crate::domain::{Description, PluginId, PluginLimits};
 
 /// Where a plugin came from.
@@ -90,6 +91,15 @@ impl LoadedPlugin {
         let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
         let description = Instance::open(engine, &agent, limits).await?.describe().await??.checked()?;
         Ok(Self { description, origin, sha256, engine: engine.clone(), agent })
+    }
+
+    /// Reads the one component of a file, wherever it lies.
+    ///
+    /// # Errors
+    /// See [`LoadError`].
+    pub async fn from_file(engine: &Engine, file: &Path, limits: &PluginLimits) -> Result<Self, LoadError> {
+        let bytes = scan::read(file, limits.file)?;
+        Self::load(engine, bytes, Origin::File(file.to_owned()), limits).await
     }
 
     /// A fresh instance, for one run.

@@ -25,3 +25,4 @@ pub use error::{StartError, UnknownModel};
 pub use live::{Claim, FailedTry, LiveRun, Phase};
 pub use policy::executable;
 pub use runner::{Ended, Request, Run, Runner, Step};
+pub use text::Cleaner;

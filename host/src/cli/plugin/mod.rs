@@ -1,0 +1,93 @@
+//! What can be asked about plugins: which there are, and what the author of one needs. What takes more than a few
+//! arguments stands in a file of its own.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use super::{Settings, complain};
+use crate::app::{self, Loaded};
+use crate::author::{self, Report};
+use crate::config::Environment;
+
+/// What a program ends with that could not do what it was asked to, as for a wrong command line: 1 means that something
+/// is wrong with the plugin.
+const NOT_DONE: u8 = 2;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum PluginTask {
+    /// List the plugins in use, and the files of the plugin folder that are not.
+    List {
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// Try a plugin without its CLI: load it as the host does, look at its command lines, and replay recorded runs, cut
+    /// in many ways, cut off and damaged. Ends with 0 if all is well, 1 if not, 2 if it could not be tried.
+    Check {
+        /// The component.
+        file: PathBuf,
+        /// Folders of recorded runs, or folders with such folders in them.
+        fixtures: Vec<PathBuf>,
+        #[command(flatten)]
+        settings: Settings,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
+        /// Write what comes of each run into its golden.json, and show what changes by it.
+        #[arg(long)]
+        renew: bool,
+    },
+}
+
+impl PluginTask {
+    /// Does what the command line says.
+    pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::List { settings } => {
+                let loaded = app::load(&settings.source(cwd, environment)).await?;
+                list(&loaded)?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Self::Check { file, fixtures, settings, json, renew } => {
+                let wanted = author::Wanted { file, fixtures, renew };
+                match author::check(&settings.source(cwd, environment), &wanted).await {
+                    Ok(report) => show_report(&report, json),
+                    Err(error) => Ok(not_done(error)),
+                }
+            }
+        }
+    }
+}
+
+fn not_done(error: impl Into<anyhow::Error>) -> ExitCode {
+    complain(&format!("{:#}", error.into()));
+    ExitCode::from(NOT_DONE)
+}
+
+fn show_report(report: &Report, json: bool) -> anyhow::Result<ExitCode> {
+    let mut stdout = io::stdout().lock();
+    if json {
+        writeln!(stdout, "{:#}", report.to_json())?;
+    } else {
+        write!(stdout, "{report}")?;
+    }
+    Ok(if report.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn list(loaded: &Loaded) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    let snapshot = &loaded.snapshot;
+    for plugin in snapshot.plugins.plugins.values() {
+        let description = plugin.description();
+        let programs = if description.programs.is_empty() { "-".to_owned() } else { description.programs.join(",") };
+        let (id, version) = (plugin.id().as_str(), &description.version);
+        let (origin, sha256) = (plugin.origin(), plugin.sha256());
+        writeln!(stdout, "{id}\t{version}\tprograms {programs}\tsha256 {sha256}\t{origin}")?;
+    }
+    for refusal in &snapshot.plugins.refusals {
+        writeln!(stdout, "refused\t{}\t{}", refusal.path.display(), refusal.reason)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! What the author of a plugin works with: projects, recorded runs, and a plugin tried without a server.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::{Machine, Run, fixtures};
+
+/// The repository.
+fn root() -> PathBuf {
+    fixtures().parent().unwrap().to_owned()
+}
+
+fn prebuilt(id: &str) -> String {
+    root().join(format!("plugins/prebuilt/{id}.wasm")).to_str().unwrap().to_owned()
+}
+
+/// A plugin that was built for the tests.
+fn built(id: &str) -> String {
+    fixtures().join(format!("plugins/{id}.wasm")).to_str().unwrap().to_owned()
+}
+
+fn recorded(cli: &str) -> String {
+    fixtures().join(cli).to_str().unwrap().to_owned()
+}
+
+/// A machine with a recorded run of a CLI that prints this and ends well.
+fn with_run(stdout: &str) -> Machine {
+    let machine = Machine::new();
+    let folder = machine.path("work/fixtures/run");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("stdout"), stdout).unwrap();
+    fs::write(folder.join("meta.json"), r#"{"exit_code": 0}"#).unwrap();
+    machine
+}
+
+fn check(machine: &Machine, args: &[&str]) -> Run {
+    machine.run(&[&["plugin", "check"], args].concat())
+}
+
+fn checked_json(machine: &Machine, args: &[&str]) -> (Option<i32>, Value) {
+    let run = check(machine, &[args, &["--json"]].concat());
+    assert_eq!(run.stderr, "");
+    (run.code, serde_json::from_str(&run.stdout).unwrap())
+}
+
+/// Files below a folder, with what is in them.
+fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path).into_iter().map(|(file, text)| (path.join(file), text)));
+        } else {
+            found.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    let inside = |(path, text): (PathBuf, Vec<u8>)| (path.strip_prefix(dir).unwrap().to_owned(), text);
+    let mut found: Vec<(PathBuf, Vec<u8>)> = found.into_iter().map(inside).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_components_give_what_is_expected_of_recorded_runs_however_these_are_cut() {
+    let machine = Machine::new();
+    for (id, cli, runs) in [("grok", "grok", 8), ("opencode", "opencode", 47), ("acp", "acp", 16)] {
+        let run = check(&machine, &[&prebuilt(id), &recorded(cli)]);
+        let verdict = format!("the command lines are well; {runs} of {runs} recorded runs are well");
+        assert_eq!((run.code, run.stdout.lines().last(), run.stderr.as_str()), (Some(0), Some(verdict.as_str()), ""));
+    }
+}
+
+#[test]
+fn a_plugin_is_shown_with_what_it_asks_for() {
+    let run = check(&Machine::new(), &[&built("stranger")]);
+    let lines: Vec<&str> = run.stdout.lines().filter(|line| !line.starts_with("  sha256    ")).collect();
+    let title = format!("stranger 1.0.0 (Stranger) in {}", built("stranger"));
+    let expected = [
+        title.as_str(),
+        "  starts    stranger",
+        "  output    text",
+        "  features  partial",
+        "  models    -",
+        "the command lines are well; no recorded runs were given",
+    ];
+    assert_eq!((run.code, lines), (Some(0), expected.to_vec()));
+}
+
+#[test]
+fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
+    let machine = with_run("hello\nbye\n");
+    let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
+    let plans = [
+        "`prepare` makes an option of a prompt that begins with `-`: write it to standard input, or put `--` before it",
+        "`prepare` plans to start \"sh\", which `describe` does not declare",
+        "`prepare` sets the variable LD_PRELOAD, which changes the code that programs load",
+    ];
+    assert_eq!((code, &report["well"], &report["plans"]), (Some(1), &json!(false), &json!(plans)));
+
+    let run = &report["runs"][0];
+    assert_eq!((&run["name"], &run["events"], &run["golden"]), (&json!("run"), &json!(3), &json!("not-compared")));
+    let faults = run["faults"].as_array().unwrap().iter();
+    let faults: Vec<(&str, &str)> =
+        faults.map(|fault| (fault["kind"].as_str().unwrap(), fault["what"].as_str().unwrap())).collect();
+    let trap = "with line 1 of standard output replaced by \"null\": the plugin failed in `transcript.output`: \
+                wasm trap: wasm `unreachable` instruction executed";
+    let expected = [
+        ("chunking", "cut a byte at a time, it gives other events than all at once"),
+        ("false-finish", "cut off before its first line, it counts as finished"),
+        ("trap", trap),
+        ("no-golden", "there is no golden.json"),
+    ];
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn a_difference_is_shown_line_by_line() {
+    let machine = Machine::new();
+    let folder = machine.path("work/plain");
+    fs::create_dir(&folder).unwrap();
+    for (name, content) in files(&fixtures().join("grok/plain")) {
+        fs::write(folder.join(name), content).unwrap();
+    }
+    let golden = fs::read_to_string(folder.join("golden.json")).unwrap();
+    fs::write(folder.join("golden.json"), golden.replace("says hello", "says goodbye")).unwrap();
+    let run = check(&machine, &[&prebuilt("grok"), "plain"]);
+    let told: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("      ")).collect();
+    let rest = "This is a plain answer in one short paragraph.\"}";
+    let expected = [
+        "      it is not what golden.json expects".to_owned(),
+        "          {\"events\":[".to_owned(),
+        format!("        - {{\"text\":\"The scripted model says goodbye. {rest}"),
+        format!("        + {{\"text\":\"The scripted model says hello. {rest}"),
+        "          ],".to_owned(),
+    ];
+    assert_eq!((run.code, told), (Some(1), expected.iter().map(String::as_str).collect()));
+
+    let renewed = check(&machine, &[&prebuilt("grok"), "plain", "--renew"]);
+    assert_eq!((renewed.code, fs::read_to_string(folder.join("golden.json")).unwrap()), (Some(0), golden));
+    assert!(renewed.stdout.contains("golden.json is renewed:\n"), "{}", renewed.stdout);
+}
+
+#[test]
+fn a_plugin_that_the_host_would_refuse_is_refused_under_the_same_limits() {
+    let machine = Machine::configured("[limits]\nplugin_call_cpu = \"50ms\"\n");
+    let file = built("endless");
+    let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
+    let run = check(&machine, &[&file]);
+    assert_eq!((run.code, run.stdout), (Some(1), format!("refused: {file}: {reason}\n")));
+    let (code, report) = checked_json(&machine, &[&file]);
+    assert_eq!((code, &report["refused"], &report["well"]), (Some(1), &json!(reason), &json!(false)));
+}
+
+#[test]
+fn what_is_no_recorded_run_is_told_apart_from_a_faulty_plugin() {
+    let machine = Machine::new();
+    let run = check(&machine, &[&prebuilt("echo"), "."]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.starts_with(".: no recorded run: "), "{}", run.stderr);
+}
