@@ -160,3 +160,53 @@ fn what_is_no_recorded_run_is_told_apart_from_a_faulty_plugin() {
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
     assert!(run.stderr.starts_with(".: no recorded run: "), "{}", run.stderr);
 }
+
+fn run_stranger(machine: &Machine, args: &[&str]) -> Run {
+    let file = built("stranger");
+    machine.run(&[&["plugin", "run", file.as_str(), "--prompt", "hi"], args].concat())
+}
+
+#[test]
+fn a_turn_is_run_with_the_program_that_was_granted_and_told_as_it_goes() {
+    let machine = Machine::new();
+    machine.script("stranger", "printf '%s, it is %s' \"$1\" \"$TERM\"");
+    let run = run_stranger(&machine, &["--allow", "stranger"]);
+    let stdout = format!(
+        "program      {}\nargument     \"--hello\"\ntext         \"--hello, it is dumb\"\nfinished\n\
+         tokens       1 in, 5 out (a guess: the CLI told nothing)\n",
+        machine.name("bin/stranger")
+    );
+    assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
+}
+
+#[test]
+fn a_turn_can_be_had_as_json_lines() {
+    let machine = Machine::new();
+    machine.script("mine", "echo no >&2; exit 3");
+    let run = run_stranger(&machine, &["--program", "mine", "--json"]);
+    let lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let plan = json!({"plan": {
+        "program": "stranger", "file": machine.name("bin/mine"), "args": ["--hello"], "sets": [], "removes": [], "files": [],
+    }});
+    let failure = &lines[1]["outcome"]["failure"];
+    assert_eq!((run.code, lines.len(), &lines[0]), (Some(1), 2, &plan));
+    assert_eq!((&failure["category"], &failure["detail"]), (&json!("unknown"), &json!("no")));
+}
+
+#[test]
+fn a_program_that_was_not_granted_is_not_started_and_the_way_to_grant_it_is_told() {
+    let machine = Machine::new();
+    machine.recording("stranger", &["say", "hello"]);
+    let run = run_stranger(&machine, &[]);
+    let told = "the plugin wants to start `stranger`: to let it, add `--allow stranger`, or `--program FILE` to have that \
+                file started in its place\n";
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(2), "", told));
+    assert!(!machine.path("stranger.json").exists());
+}
+
+#[test]
+fn a_plugin_of_the_program_may_start_its_own() {
+    let run = Machine::new().run(&["plugin", "run", &prebuilt("echo"), "--prompt", "hello"]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.stdout.contains("\ntext         \"hello\"\nfinished\n"), "{}", run.stdout);
+}

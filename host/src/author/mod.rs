@@ -19,9 +19,13 @@ mod fixture;
 mod golden;
 mod replay;
 mod report;
+mod run;
 mod subject;
+mod told;
 mod trial;
 
 pub use check::{Wanted, check};
 pub use error::AuthorError;
 pub use report::Report;
+pub use run::{Asked, run};
+pub use told::Told;

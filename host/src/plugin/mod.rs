@@ -15,6 +15,7 @@ mod scan;
 mod snapshot;
 
 pub use catalogue::{Catalogue, PluginSet, Refusal};
+pub use embedded::{embedded_ids, is_embedded};
 pub use engine::{Engine, EngineError};
 pub use error::{CallError, LoadError};
 pub use instance::{Instance, Transcript};

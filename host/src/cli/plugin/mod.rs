@@ -1,12 +1,15 @@
 //! What can be asked about plugins: which there are, and what the author of one needs. What takes more than a few
 //! arguments stands in a file of its own.
 
+mod run;
+
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use self::run::RunArgs;
 use super::{Settings, complain};
 use crate::app::{self, Loaded};
 use crate::author::{self, Report};
@@ -39,6 +42,9 @@ pub(super) enum PluginTask {
         #[arg(long)]
         renew: bool,
     },
+    /// Run one turn with the CLI, and print the plan, the events as they come and how it ended. Ends with 0 if the agent
+    /// answered, 1 if the turn failed, 2 if it could not be begun.
+    Run(RunArgs),
 }
 
 impl PluginTask {
@@ -57,6 +63,7 @@ impl PluginTask {
                     Err(error) => Ok(not_done(error)),
                 }
             }
+            Self::Run(args) => args.carry_out(cwd, environment).await,
         }
     }
 }
