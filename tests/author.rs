@@ -1,6 +1,7 @@
 //! What the author of a plugin works with: projects, recorded runs, and a plugin tried without a server.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -209,4 +210,55 @@ fn a_plugin_of_the_program_may_start_its_own() {
     let run = Machine::new().run(&["plugin", "run", &prebuilt("echo"), "--prompt", "hello"]);
     assert_eq!(run.code, Some(0));
     assert!(run.stdout.contains("\ntext         \"hello\"\nfinished\n"), "{}", run.stdout);
+}
+
+/// What a template makes of a plugin's id.
+fn filled(template: &Path, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let fill = |text: Vec<u8>| match String::from_utf8(text) {
+        Ok(text) => text.replace("{{name}}", name).into_bytes(),
+        Err(other) => other.into_bytes(),
+    };
+    files(template).into_iter().map(|(path, text)| (path, fill(text))).collect()
+}
+
+#[test]
+fn a_new_project_is_made_of_the_template_the_contract_and_the_sdk() {
+    let machine = Machine::new();
+    let run = machine.run(&["plugin", "new", "my-cli"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    assert!(run.stdout.starts_with("my-cli is a plugin project. Next:\n  cd my-cli\n  ./build\n"), "{}", run.stdout);
+
+    let templates = root().join("plugins/templates");
+    let mut expected = filled(&templates.join("rust"), "my-cli");
+    let is_own: Vec<PathBuf> = expected.iter().map(|(path, _)| path.clone()).collect();
+    expected.extend(filled(&templates.join("common"), "my-cli").into_iter().filter(|(path, _)| !is_own.contains(path)));
+    expected.push(("wit/agent.wit".into(), fs::read(root().join("wit/agent.wit")).unwrap()));
+    let sdk = files(&root().join("plugins/sdk/src"));
+    expected.extend(sdk.into_iter().map(|(path, text)| (Path::new("sdk/src").join(path), text)));
+    expected.sort();
+    let project = machine.path("work/my-cli");
+    let made = files(&project);
+    let names = |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&made), names(&expected));
+    for ((path, is), (_, should)) in made.iter().zip(&expected) {
+        assert!(is == should, "{}", path.display());
+        let mode = fs::metadata(project.join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o111 != 0, is.starts_with(b"#!"), "{}", path.display());
+    }
+}
+
+#[test]
+fn a_project_takes_no_name_that_is_taken_and_no_folder_that_is_in_use() {
+    let machine = Machine::new();
+    let told = |args: &[&str]| {
+        let run = machine.run(&[&["plugin", "new"], args].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{args:?}");
+        run.stderr
+    };
+    assert_eq!(told(&["claude"]), "`claude` is a plugin that is part of agentbay: choose another name\n");
+    assert!(told(&["My CLI"]).contains("\"My CLI\" is no driver name"), "{}", told(&["My CLI"]));
+    assert!(told(&["mine", "--lang", "cobol"]).contains("it is `rust`, `js`, `python` or `c`"));
+    machine.write("note", "mine");
+    assert_eq!(told(&["mine", "--dir", "."]), ". is not empty: choose another folder with --dir\n");
+    assert_eq!(files(&machine.path("work")), [(PathBuf::from("note"), b"mine".to_vec())]);
 }

@@ -12,8 +12,9 @@ use clap::Subcommand;
 use self::run::RunArgs;
 use super::{Settings, complain};
 use crate::app::{self, Loaded};
-use crate::author::{self, Report};
+use crate::author::{self, Language, Project, Report};
 use crate::config::Environment;
+use crate::domain::PluginId;
 
 /// What a program ends with that could not do what it was asked to, as for a wrong command line: 1 means that something
 /// is wrong with the plugin.
@@ -42,6 +43,18 @@ pub(super) enum PluginTask {
         #[arg(long)]
         renew: bool,
     },
+    /// Write the project of a new plugin, which builds as it is.
+    New {
+        /// The plugin's id, which is the `driver` of models.
+        #[arg(value_parser = |name: &str| PluginId::try_from(name.to_owned()))]
+        name: PluginId,
+        /// What it is written in: rust, js, python or c.
+        #[arg(long, value_name = "LANGUAGE", default_value = "rust")]
+        lang: Language,
+        /// The folder it is put into, which is empty or not there; without one, it is named after the plugin.
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
     /// Run one turn with the CLI, and print the plan, the events as they come and how it ended. Ends with 0 if the agent
     /// answered, 1 if the turn failed, 2 if it could not be begun.
     Run(RunArgs),
@@ -63,6 +76,10 @@ impl PluginTask {
                     Err(error) => Ok(not_done(error)),
                 }
             }
+            Self::New { name, lang: language, dir } => {
+                let dir = dir.unwrap_or_else(|| name.as_str().into());
+                new(&Project { name, language, dir })
+            }
             Self::Run(args) => args.carry_out(cwd, environment).await,
         }
     }
@@ -71,6 +88,15 @@ impl PluginTask {
 fn not_done(error: impl Into<anyhow::Error>) -> ExitCode {
     complain(&format!("{:#}", error.into()));
     ExitCode::from(NOT_DONE)
+}
+
+/// Writes the project, and says what to do with it.
+fn new(project: &Project) -> anyhow::Result<ExitCode> {
+    if let Err(error) = project.write() {
+        return Ok(not_done(error));
+    }
+    writeln!(io::stdout(), "{}", project.next_steps())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn show_report(report: &Report, json: bool) -> anyhow::Result<ExitCode> {
