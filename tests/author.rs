@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Machine, Run, fixtures};
+use crate::support::{Machine, Run, fixtures, is_alive, wait_for};
 
 /// The repository.
 fn root() -> PathBuf {
@@ -261,4 +262,79 @@ fn a_project_takes_no_name_that_is_taken_and_no_folder_that_is_in_use() {
     machine.write("note", "mine");
     assert_eq!(told(&["mine", "--dir", "."]), ". is not empty: choose another folder with --dir\n");
     assert_eq!(files(&machine.path("work")), [(PathBuf::from("note"), b"mine".to_vec())]);
+}
+
+#[test]
+fn a_run_of_a_cli_is_recorded_without_what_is_nobodys_business_and_can_be_checked() {
+    let machine = Machine::new();
+    machine.script("stranger", "cat; echo \"$HOME $PWD/src $MY_TOKEN\"; echo 'Bearer abcdefgh12' >&2; exit 3");
+    machine.write("prompt", "say hello\n");
+    machine.write("turn.json", r#"{"session": "s-1"}"#);
+    let options = ["--stdin", "prompt", "--turn", "turn.json", "--env", "MY_TOKEN=very-secret"];
+    let command = ["--", "stranger", "--dir", &machine.name("work")];
+    let run = machine.run(&[&["plugin", "record"], &options[..], &command].concat());
+
+    let (home, work) = (machine.name("home"), machine.name("work"));
+    assert_eq!((run.code, run.stdout), (Some(0), format!("say hello\n{home} {work}/src very-secret\n")));
+    let told: Vec<&str> = run.stderr.lines().collect();
+    let expected = [
+        "Bearer abcdefgh12",
+        "recorded fixtures/stranger (exit code 3)",
+        "  taken out: a bearer token, 1 times",
+        "  taken out: the home folder, 1 times",
+        "  taken out: the value of MY_TOKEN, 1 times",
+        "  taken out: the working directory, 2 times",
+    ];
+    assert_eq!(told[..told.len() - 1], expected);
+
+    let folder = machine.path("work/fixtures/stranger");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let (stdout, stderr) = ("say hello\n/home/user /repo/src REDACTED\n", "Bearer REDACTED\n");
+    assert_eq!((read("stdout").as_str(), read("stderr").as_str()), (stdout, stderr));
+    let mut meta: Value = serde_json::from_str(&read("meta.json")).unwrap();
+    for (reads, stream) in [("stdout_reads", stdout), ("stderr_reads", stderr)] {
+        let reads = meta.as_object_mut().unwrap().remove(reads).unwrap();
+        let bytes = reads.as_array().unwrap().iter().map(|read| read["bytes"].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(bytes, stream.len() as u64);
+    }
+    meta["wall_ms"].take();
+    let expected = json!({
+        "cli": "stranger", "argv": ["stranger", "--dir", "/repo"], "stdin": "say hello\n", "exit_code": 3, "signal": null,
+        "wall_ms": null, "turn": {"session": "s-1"},
+    });
+    assert_eq!(meta, expected);
+
+    assert_eq!(check(&machine, &[&built("stranger"), "fixtures", "--renew"]).code, Some(0));
+    assert_eq!(check(&machine, &[&built("stranger"), "fixtures"]).code, Some(0));
+    let again = machine.run(&["plugin", "record", "--", "stranger"]);
+    let told = "fixtures/stranger is there already: choose another folder with --out, or remove it\n";
+    assert_eq!((again.code, again.stderr.as_str()), (Some(2), told));
+}
+
+/// A CLI that never ends, and one that it starts; each holds a lock in `alive`.
+fn hanging(machine: &Machine) -> [PathBuf; 2] {
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("stranger", &["hang", &machine.name("alive"), "here"]);
+    ["leader", "descendant"].map(|name| machine.path("alive").join(name))
+}
+
+#[test]
+fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stops_it() {
+    let (file, record) = (built("stranger"), ["plugin", "record", "--", "stranger"]);
+    let run = ["plugin", "run", &file, "--prompt", "hi", "--allow", "stranger"];
+    for (args, signal) in
+        [(&record[..], Signal::INT), (&run, Signal::INT), (&record, Signal::KILL), (&run, Signal::KILL)]
+    {
+        let machine = Machine::new();
+        let locks = hanging(&machine);
+        let mut program = machine.start(args);
+        wait_for("both to run", || locks.iter().all(|lock| lock.exists()));
+        kill_process(Pid::from_child(&program), signal).unwrap();
+        let code = program.wait().unwrap().code();
+        assert_eq!(code, (signal == Signal::INT).then_some(2));
+        for lock in &locks {
+            wait_for("it to be ended", || !is_alive(lock));
+        }
+        assert!(!machine.path("work/fixtures").exists());
+    }
 }

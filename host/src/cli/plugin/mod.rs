@@ -1,6 +1,7 @@
 //! What can be asked about plugins: which there are, and what the author of one needs. What takes more than a few
 //! arguments stands in a file of its own.
 
+mod record;
 mod run;
 
 use std::io::{self, Write};
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use self::record::RecordArgs;
 use self::run::RunArgs;
 use super::{Settings, complain};
 use crate::app::{self, Loaded};
@@ -55,6 +57,8 @@ pub(super) enum PluginTask {
         #[arg(long)]
         dir: Option<PathBuf>,
     },
+    /// Run a CLI, and keep what it prints as a recorded run, from which names, paths and keys are taken out.
+    Record(RecordArgs),
     /// Run one turn with the CLI, and print the plan, the events as they come and how it ended. Ends with 0 if the agent
     /// answered, 1 if the turn failed, 2 if it could not be begun.
     Run(RunArgs),
@@ -80,6 +84,7 @@ impl PluginTask {
                 let dir = dir.unwrap_or_else(|| name.as_str().into());
                 new(&Project { name, language, dir })
             }
+            Self::Record(args) => args.carry_out(cwd, environment).await,
             Self::Run(args) => args.carry_out(cwd, environment).await,
         }
     }
