@@ -338,3 +338,25 @@ fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stop
         assert!(!machine.path("work/fixtures").exists());
     }
 }
+
+#[test]
+fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
+    let machine = Machine::new();
+    let run = machine.run(&["plugin", "pack", &built("stranger"), "--out", "dist"]);
+    let (_, report) = checked_json(&machine, &[&built("stranger")]);
+    let sha256 = report["plugin"]["sha256"].as_str().unwrap();
+    let stdout = format!(
+        "dist/stranger-1.0.0.wasm\ndist/stranger-1.0.0.wasm.sha256\n\nFor the proxy.toml of its users:\n\n\
+         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nsha256 = \"{sha256}\"\n"
+    );
+    assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
+    let expected = [
+        ("stranger-1.0.0.wasm".into(), fs::read(built("stranger")).unwrap()),
+        ("stranger-1.0.0.wasm.sha256".into(), format!("{sha256}  stranger-1.0.0.wasm\n").into_bytes()),
+    ];
+    assert_eq!(files(&machine.path("work/dist")), expected);
+
+    let careless = machine.run(&["plugin", "pack", &built("careless"), "--out", "dist"]);
+    assert_eq!((careless.code, careless.stdout.as_str()), (Some(2), ""));
+    assert!(careless.stderr.contains("makes an option of a prompt"), "{}", careless.stderr);
+}

@@ -14,7 +14,7 @@ use self::record::RecordArgs;
 use self::run::RunArgs;
 use super::{Settings, complain};
 use crate::app::{self, Loaded};
-use crate::author::{self, Language, Project, Report};
+use crate::author::{self, Language, Packed, Project, Report};
 use crate::config::Environment;
 use crate::domain::PluginId;
 
@@ -59,6 +59,17 @@ pub(super) enum PluginTask {
     },
     /// Run a CLI, and keep what it prints as a recorded run, from which names, paths and keys are taken out.
     Record(RecordArgs),
+    /// Make a plugin ready to be handed on: a file with its version in the name, its checksum, and what its users write
+    /// into proxy.toml.
+    Pack {
+        /// The component.
+        file: PathBuf,
+        /// The folder it is put into.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        out: PathBuf,
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// Run one turn with the CLI, and print the plan, the events as they come and how it ended. Ends with 0 if the agent
     /// answered, 1 if the turn failed, 2 if it could not be begun.
     Run(RunArgs),
@@ -85,6 +96,12 @@ impl PluginTask {
                 new(&Project { name, language, dir })
             }
             Self::Record(args) => args.carry_out(cwd, environment).await,
+            Self::Pack { file, out, settings } => {
+                match author::pack(&settings.source(cwd, environment), &file, &out).await {
+                    Ok(packed) => show_packed(&packed),
+                    Err(error) => Ok(not_done(error)),
+                }
+            }
             Self::Run(args) => args.carry_out(cwd, environment).await,
         }
     }
@@ -101,6 +118,13 @@ fn new(project: &Project) -> anyhow::Result<ExitCode> {
         return Ok(not_done(error));
     }
     writeln!(io::stdout(), "{}", project.next_steps())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_packed(packed: &Packed) -> anyhow::Result<ExitCode> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{}\n{}", packed.file.display(), packed.checksum.display())?;
+    write!(stdout, "\nFor the proxy.toml of its users:\n\n{}", packed.grant)?;
     Ok(ExitCode::SUCCESS)
 }
 
