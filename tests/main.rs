@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod auth;
+mod author;
 mod captures;
 mod cases;
 mod chat;

@@ -8,11 +8,12 @@
 //! - [`workspace`] lends the repository or a git worktree, [`process`] starts the CLI and ends it;
 //! - [`domain`] is the vocabulary they all share.
 //!
-//! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`task`] keeps the tasks, and
-//! [`doctor`] tells what keeps a model from running, [`metrics`] counts, and [`app`] puts everything together. No module
-//! imports its caller.
+//! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`task`] keeps the tasks,
+//! [`metrics`] counts, [`doctor`] tells what keeps a model from running, [`author`] is what the author of a plugin works
+//! with, and [`app`] puts everything together. No module imports its caller.
 
 pub mod app;
+pub mod author;
 pub mod cli;
 pub mod config;
 pub mod doctor;

@@ -14,3 +14,4 @@ pub use diagnose::{Diagnosis, diagnose};
 pub use error::AppError;
 pub use load::{Loaded, load};
 pub use serve::serve;
+pub use signals::Stop;

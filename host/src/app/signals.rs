@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// SIGTERM and SIGINT: stop.
 #[derive(Debug)]
-pub(super) struct Stop {
+pub struct Stop {
     terminate: Signal,
     interrupt: Signal,
 }
@@ -18,12 +18,15 @@ pub(super) struct Hangup(Signal);
 
 impl Stop {
     /// From here on these signals do not end the process by themselves.
-    pub(super) fn new() -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// The operating system refuses.
+    pub fn new() -> io::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
     /// Waits for the next one.
-    pub(super) async fn told(&mut self) {
+    pub async fn told(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

@@ -32,7 +32,7 @@ pub struct Template {
 
 impl Template {
     /// The defaults, for a repository.
-    pub(super) fn for_repo(repo: PathBuf, limits: RunLimits) -> Self {
+    pub fn for_repo(repo: PathBuf, limits: RunLimits) -> Self {
         Self { shared: Shared { repo: Some(repo), ..Shared::default() }, limits }
     }
 

@@ -159,6 +159,14 @@ const MOST_BYTES: usize = 1000;
 const MOST_ENTRIES: usize = 500;
 
 impl Description {
+    /// Whether a plan may name this program. A plugin that declares none leaves it to the configuration.
+    pub fn declares(&self, program: &str) -> bool {
+        match self.programs.as_slice() {
+            [] => program.is_empty(),
+            programs => programs.iter().any(|declared| declared == program),
+        }
+    }
+
     /// Checks what is acted on, the programs, and that all the rest can be kept and shown.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! What a CLI said, as its plugin understood it.
+//! What a CLI said, as its plugin understood it. Written as JSON it has the form in which recorded runs keep what is
+//! expected of them.
 
 use serde::Serialize;
 
@@ -6,6 +7,7 @@ use super::{Outcome, UsageReport};
 
 /// The agent called one of its tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct ToolCall {
     /// The CLI's id of the call.
     pub id: String,
@@ -17,6 +19,7 @@ pub struct ToolCall {
 
 /// A tool answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct ToolResult {
     /// The id of the call.
     pub id: String,

@@ -8,7 +8,7 @@ use super::RetryHint;
 
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Category {
     /// The account's allowance is used up.
     Quota,

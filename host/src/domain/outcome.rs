@@ -1,6 +1,7 @@
 //! How a turn and a process ended: two things, which need not agree.
 
 use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 
 use super::Failure;
 
@@ -19,8 +20,7 @@ pub enum Stop {
 }
 
 /// How a turn ended. `answer` is the whole answer, for a CLI that told it only at the end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The agent answered.
     Finished {
@@ -47,6 +47,21 @@ impl Outcome {
         };
         let failed = failure.map_or(0, |failure| failure.message.len() + failure.detail.len());
         answer.as_ref().map_or(0, String::len) + failed
+    }
+}
+
+/// As `record outcome` of the contract: one form for both.
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (stop, failure, answer) = match self {
+            Self::Finished { stop, answer } => (*stop, None, answer),
+            Self::Failed { failure, answer } => (Stop::EndTurn, Some(failure), answer),
+        };
+        let mut record = serializer.serialize_struct("Outcome", 3)?;
+        record.serialize_field("answer", answer)?;
+        record.serialize_field("failure", &failure)?;
+        record.serialize_field("stop", &stop)?;
+        record.end()
     }
 }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Tokens used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Usage {
     /// Everything that was sent.
     pub input: u64,

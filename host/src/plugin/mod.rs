@@ -21,9 +21,11 @@ mod terms;
 
 pub use catalogue::{Catalogue, PluginSet, Refusal};
 pub use compile::CompileError;
+pub use embedded::{embedded_ids, is_embedded};
 pub use engine::{Engine, EngineError};
 pub use error::{CallError, LoadError};
 pub use health::{Health, Trap};
 pub use instance::{Instance, Transcript};
 pub use load::{LoadedPlugin, Origin};
 pub use snapshot::{Snapshot, Snapshots};
+pub use terms::load_to_look_at;

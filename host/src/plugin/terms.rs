@@ -4,8 +4,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::engine::Engine;
 use super::error::LoadError;
-use super::load::LoadedPlugin;
+use super::load::{File, LoadedPlugin, Origin};
+use super::scan;
 use crate::domain::{Description, Grant, PluginId, PluginLimits, Sha256Sum, Signer, Trust, Wasi};
 
 /// The terms for one file.
@@ -14,6 +16,22 @@ pub(super) struct Terms<'a> {
     all: &'a PluginLimits,
     /// What is said of the plugin that the file is named after.
     named: Option<(&'a PluginId, &'a Grant)>,
+}
+
+/// Loads a file to look at it, wherever it lies: with the limits that it would have, and without anybody who vouches.
+///
+/// # Errors
+/// See [`LoadError`].
+pub async fn load_to_look_at(
+    engine: &Engine,
+    path: &Path,
+    trust: &Trust,
+    all: &PluginLimits,
+) -> Result<LoadedPlugin, LoadError> {
+    let terms = Terms::of(trust, all, path);
+    let bytes = scan::read(path, terms.limits().file)?;
+    let file = File { sha256: Sha256Sum::of(&bytes), bytes, origin: Origin::File(path.to_owned()), signer: None };
+    LoadedPlugin::load(engine, file, terms.limits(), terms.wasi()).await
 }
 
 impl<'a> Terms<'a> {

@@ -27,3 +27,4 @@ pub use error::{StartError, UnknownModel};
 pub use live::{Claim, FailedTry, LiveRun, Phase, PluginFailed};
 pub use policy::executable;
 pub use runner::{Ended, Request, Run, Runner, Step};
+pub use text::Cleaner;

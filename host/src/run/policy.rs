@@ -78,11 +78,7 @@ fn program(
     planned: &str,
 ) -> Result<PathBuf, PolicyError> {
     let driver = model.driver.clone();
-    let declared = match description.programs.as_slice() {
-        [] => planned.is_empty(),
-        programs => programs.iter().any(|program| program == planned),
-    };
-    if !declared {
+    if !description.declares(planned) {
         return Err(PolicyError::Undeclared { driver, program: planned.to_owned() });
     }
     match &model.program {

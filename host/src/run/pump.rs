@@ -209,6 +209,7 @@ impl<'a> Pump<'a> {
             if self.verdict.is_some() {
                 return;
             }
+            tracing::trace!(?event, "from the plugin");
             match event {
                 Event::Reply(text) => self.child.write(text),
                 Event::EndInput => self.child.close_input(),

@@ -8,7 +8,7 @@ use crate::domain::Framing;
 
 /// Makes clean text out of one stream.
 #[derive(Debug)]
-pub(super) struct Cleaner {
+pub struct Cleaner {
     framing: Framing,
     limit: usize,
     /// The bytes of a character that has not come whole.
@@ -32,7 +32,7 @@ struct Line {
 
 impl Cleaner {
     /// A cleaner for a stream from its start. `limit` holds for the bytes of a line, and only where lines are cut.
-    pub(super) fn new(framing: Framing, limit: u64) -> Self {
+    pub fn new(framing: Framing, limit: u64) -> Self {
         Self {
             framing,
             limit: usize::try_from(limit).unwrap_or(usize::MAX),
@@ -46,7 +46,7 @@ impl Cleaner {
     }
 
     /// Takes bytes as they come, and gives back what can be handed over.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Option<String> {
+    pub fn push(&mut self, bytes: &[u8]) -> Option<String> {
         let decoded = self.decode(bytes);
         let mut out = String::new();
         self.clean(&decoded, &mut out);
@@ -54,7 +54,7 @@ impl Cleaner {
     }
 
     /// The stream has ended: gives back what was held.
-    pub(super) fn finish(&mut self) -> Option<String> {
+    pub fn finish(&mut self) -> Option<String> {
         let mut out = String::new();
         if !self.partial.is_empty() {
             self.partial.clear();

@@ -46,7 +46,7 @@ impl Capture {
     pub fn read(folder: impl AsRef<Path>) -> io::Result<Self> {
         let folder = folder.as_ref();
         let meta: Value = serde_json::from_slice(&fs::read(folder.join("meta.json"))?)?;
-        let text = |name: &str| fs::read(folder.join(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = |name: &str| fs::read(folder.join(name)).map(|bytes| plain(&String::from_utf8_lossy(&bytes)));
         let stdout = text("stdout")?;
         let stderr = text("stderr").unwrap_or_default();
         let mut lines = timed(&stdout, meta.get("stdout_reads"), true);
@@ -105,6 +105,16 @@ impl Capture {
         }
         pieces
     }
+}
+
+/// Without colours and other orders to a terminal, which the host takes away before a plugin sees them. These are the ones
+/// that CLIs print: from `ESC [` to a letter.
+fn plain(text: &str) -> String {
+    let mut pieces = text.split("\u{1b}[");
+    let first = pieces.next().unwrap_or_default();
+    let rest =
+        pieces.map(|piece| piece.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).get(1..).unwrap_or_default());
+    std::iter::once(first).chain(rest).collect()
 }
 
 /// The lines of a stream, each with the time of the read that ended it.

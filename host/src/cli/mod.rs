@@ -1,4 +1,7 @@
-//! The command line: what can be asked of the program, and how its answers look on a terminal.
+//! The command line: what can be asked of the program, and how its answers look on a terminal. What plugins are about is
+//! `plugin`'s.
+
+mod plugin;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -7,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use self::plugin::PluginTask;
 use crate::app::{self, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
 use crate::process::{self, Host};
@@ -44,7 +48,7 @@ enum Task {
         #[arg(long)]
         ask: bool,
     },
-    /// See what plugins there are.
+    /// See what plugins there are, and work on one.
     Plugin {
         #[command(subcommand)]
         task: PluginTask,
@@ -85,15 +89,6 @@ impl Small {
             Self::Guard(host) => process::run_guard(host, io::stdin()),
         }
     }
-}
-
-#[derive(Debug, Subcommand)]
-enum PluginTask {
-    /// List the plugins in use, and the files of the plugin folder that are not.
-    List {
-        #[command(flatten)]
-        settings: Settings,
-    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -161,11 +156,7 @@ impl Command {
                 let loaded = app::load(&settings.source(cwd, environment)).await?;
                 show_diagnoses(&app::diagnose(loaded, ask).await)
             }
-            Task::Plugin { task: PluginTask::List { settings } } => {
-                let loaded = app::load(&settings.source(cwd, environment)).await?;
-                list_plugins(&loaded)?;
-                Ok(ExitCode::SUCCESS)
-            }
+            Task::Plugin { task } => task.carry_out(cwd, environment).await,
             Task::Worktree { task: WorktreeTask::List { settings } } => {
                 let loaded = app::load(&settings.source(cwd, environment)).await?;
                 list_worktrees(&loaded)?;
@@ -221,22 +212,6 @@ fn show_diagnoses(diagnoses: &[Diagnosis]) -> anyhow::Result<ExitCode> {
     }
     let well = diagnoses.iter().all(Diagnosis::is_well);
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn list_plugins(loaded: &Loaded) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let snapshot = &loaded.snapshot;
-    for plugin in snapshot.plugins.plugins.values() {
-        let description = plugin.description();
-        let programs = if description.programs.is_empty() { "-".to_owned() } else { description.programs.join(",") };
-        let (id, version) = (plugin.id().as_str(), &description.version);
-        let (origin, sha256) = (plugin.origin(), plugin.sha256());
-        writeln!(stdout, "{id}\t{version}\tprograms {programs}\tsha256 {sha256}\t{origin}")?;
-    }
-    for refusal in &snapshot.plugins.refusals {
-        writeln!(stdout, "refused\t{}\t{}", refusal.path.display(), refusal.reason)?;
-    }
-    Ok(())
 }
 
 fn list_worktrees(loaded: &Loaded) -> io::Result<()> {

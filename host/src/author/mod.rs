@@ -1,0 +1,40 @@
+//! What the author of a plugin works with, and the author's CI: a plugin is tried here without a server.
+//!
+//! A plugin on the bench is a `subject`. `check` puts each recorded run, a `fixture`, through a `trial`: it is cut by
+//! `chunking` or harmed by `damage`, a `replay` makes events of it, `golden` holds what they should be, and the `report`
+//! shows the `difference`.
+//!
+//! `run` carries out one turn with the real CLI, and what there is to say of it is `told`. `record` makes a fixture of a
+//! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one.
+//!
+//! Nothing of a request's way is done a second time: bytes become text by `run`'s cleaner, and text becomes events in the
+//! instance that a run has.
+
+mod check;
+mod chunking;
+mod damage;
+mod difference;
+mod error;
+mod fixture;
+mod golden;
+mod new;
+mod pack;
+mod record;
+mod replay;
+mod report;
+mod run;
+mod scrub;
+mod subject;
+mod template;
+mod told;
+mod trial;
+
+pub use check::{Wanted, check};
+pub use error::AuthorError;
+pub use new::Project;
+pub use pack::{Packed, pack};
+pub use record::{Recorded, Recording, record};
+pub use report::Report;
+pub use run::{Asked, run};
+pub use template::{Language, NoSuchLanguage};
+pub use told::Told;

@@ -1,0 +1,43 @@
+//! The plugin on the bench: loaded from its file as the host loads it, under the limits that the host would set.
+
+use std::path::Path;
+
+use crate::config::Config;
+use crate::domain::{Limits, Turn};
+use crate::metrics::Metrics;
+use crate::plugin::{CallError, Engine, Instance, LoadError, LoadedPlugin, Transcript, load_to_look_at};
+
+use super::error::AuthorError;
+
+/// The plugin on the bench.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) plugin: LoadedPlugin,
+    pub(super) limits: Limits,
+}
+
+impl Subject {
+    /// Loads the plugin. The inner error is the host's refusal.
+    ///
+    /// # Errors
+    /// There is no engine to load it with.
+    pub(super) async fn load(config: &Config, file: &Path) -> Result<Result<Self, LoadError>, AuthorError> {
+        let engine = Engine::new(&config.plugins.cache, Metrics::default())?;
+        let Config { trust, limits, .. } = config;
+        let loaded = load_to_look_at(&engine, file, trust, &limits.plugin).await;
+        Ok(loaded.map(|plugin| {
+            let own = trust.grants.get(plugin.id()).map_or(limits.plugin, |grant| grant.limits);
+            Self { plugin, limits: Limits { plugin: own, ..*limits } }
+        }))
+    }
+
+    /// An instance as a run has one.
+    pub(super) async fn instance(&self) -> Result<Instance, CallError> {
+        self.plugin.instance(&self.limits.plugin).await
+    }
+
+    /// A transcript in an instance of its own, as a process has one.
+    pub(super) async fn transcript(&self, turn: &Turn) -> Result<Transcript, CallError> {
+        self.instance().await?.transcript(turn).await
+    }
+}

@@ -1,0 +1,362 @@
+//! What the author of a plugin works with: projects, recorded runs, and a plugin tried without a server.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::support::{Machine, Run, fixtures, is_alive, wait_for};
+
+/// The repository.
+fn root() -> PathBuf {
+    fixtures().parent().unwrap().to_owned()
+}
+
+fn prebuilt(id: &str) -> String {
+    root().join(format!("plugins/prebuilt/{id}.wasm")).to_str().unwrap().to_owned()
+}
+
+/// A plugin that was built for the tests.
+fn built(id: &str) -> String {
+    fixtures().join(format!("plugins/{id}.wasm")).to_str().unwrap().to_owned()
+}
+
+fn recorded(cli: &str) -> String {
+    fixtures().join(cli).to_str().unwrap().to_owned()
+}
+
+/// A machine with a recorded run of a CLI that prints this and ends well.
+fn with_run(stdout: &str) -> Machine {
+    let machine = Machine::new();
+    let folder = machine.path("work/fixtures/run");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("stdout"), stdout).unwrap();
+    fs::write(folder.join("meta.json"), r#"{"exit_code": 0}"#).unwrap();
+    machine
+}
+
+fn check(machine: &Machine, args: &[&str]) -> Run {
+    machine.run(&[&["plugin", "check"], args].concat())
+}
+
+fn checked_json(machine: &Machine, args: &[&str]) -> (Option<i32>, Value) {
+    let run = check(machine, &[args, &["--json"]].concat());
+    assert_eq!(run.stderr, "");
+    (run.code, serde_json::from_str(&run.stdout).unwrap())
+}
+
+/// Files below a folder, with what is in them.
+fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path).into_iter().map(|(file, text)| (path.join(file), text)));
+        } else {
+            found.push((path.clone(), fs::read(&path).unwrap()));
+        }
+    }
+    let inside = |(path, text): (PathBuf, Vec<u8>)| (path.strip_prefix(dir).unwrap().to_owned(), text);
+    let mut found: Vec<(PathBuf, Vec<u8>)> = found.into_iter().map(inside).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn the_components_give_what_is_expected_of_recorded_runs_however_these_are_cut() {
+    let machine = Machine::new();
+    for (id, cli, runs) in [("grok", "grok", 8), ("opencode", "opencode", 47), ("acp", "acp", 16)] {
+        let run = check(&machine, &[&prebuilt(id), &recorded(cli)]);
+        let verdict = format!("the command lines are well; {runs} of {runs} recorded runs are well");
+        assert_eq!((run.code, run.stdout.lines().last(), run.stderr.as_str()), (Some(0), Some(verdict.as_str()), ""));
+    }
+}
+
+#[test]
+fn a_plugin_is_shown_with_what_it_asks_for() {
+    let run = check(&Machine::new(), &[&built("stranger")]);
+    let lines: Vec<&str> = run.stdout.lines().filter(|line| !line.starts_with("  sha256    ")).collect();
+    let title = format!("stranger 1.0.0 (Stranger) in {}", built("stranger"));
+    let expected = [
+        title.as_str(),
+        "  starts    stranger",
+        "  output    text",
+        "  features  partial",
+        "  models    -",
+        "the command lines are well; no recorded runs were given",
+    ];
+    assert_eq!((run.code, lines), (Some(0), expected.to_vec()));
+}
+
+#[test]
+fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
+    let machine = with_run("hello\nbye\n");
+    let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
+    let plans = [
+        "`prepare` makes an option of a prompt that begins with `-`: write it to standard input, or put `--` before it",
+        "`prepare` plans to start \"sh\", which `describe` does not declare",
+        "`prepare` sets the variable LD_PRELOAD, which changes the code that programs load",
+    ];
+    assert_eq!((code, &report["well"], &report["plans"]), (Some(1), &json!(false), &json!(plans)));
+
+    let run = &report["runs"][0];
+    assert_eq!((&run["name"], &run["events"], &run["golden"]), (&json!("run"), &json!(3), &json!("not-compared")));
+    let faults = run["faults"].as_array().unwrap().iter();
+    let faults: Vec<(&str, &str)> =
+        faults.map(|fault| (fault["kind"].as_str().unwrap(), fault["what"].as_str().unwrap())).collect();
+    let trap = "with line 1 of standard output replaced by \"null\": the plugin failed in `transcript.output`: \
+                wasm trap: wasm `unreachable` instruction executed";
+    let expected = [
+        ("chunking", "cut a byte at a time, it gives other events than all at once"),
+        ("false-finish", "cut off before its first line, it counts as finished"),
+        ("trap", trap),
+        ("no-golden", "there is no golden.json"),
+    ];
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn a_difference_is_shown_line_by_line() {
+    let machine = Machine::new();
+    let folder = machine.path("work/plain");
+    fs::create_dir(&folder).unwrap();
+    for (name, content) in files(&fixtures().join("grok/plain")) {
+        fs::write(folder.join(name), content).unwrap();
+    }
+    let golden = fs::read_to_string(folder.join("golden.json")).unwrap();
+    fs::write(folder.join("golden.json"), golden.replace("says hello", "says goodbye")).unwrap();
+    let run = check(&machine, &[&prebuilt("grok"), "plain"]);
+    let told: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("      ")).collect();
+    let rest = "This is a plain answer in one short paragraph.\"}";
+    let expected = [
+        "      it is not what golden.json expects".to_owned(),
+        "          {\"events\":[".to_owned(),
+        format!("        - {{\"text\":\"The scripted model says goodbye. {rest}"),
+        format!("        + {{\"text\":\"The scripted model says hello. {rest}"),
+        "          ],".to_owned(),
+    ];
+    assert_eq!((run.code, told), (Some(1), expected.iter().map(String::as_str).collect()));
+
+    let renewed = check(&machine, &[&prebuilt("grok"), "plain", "--renew"]);
+    assert_eq!((renewed.code, fs::read_to_string(folder.join("golden.json")).unwrap()), (Some(0), golden));
+    assert!(renewed.stdout.contains("golden.json is renewed:\n"), "{}", renewed.stdout);
+}
+
+#[test]
+fn a_plugin_that_the_host_would_refuse_is_refused_under_the_same_limits() {
+    let machine = Machine::configured("[limits]\nplugin_call_cpu = \"50ms\"\n");
+    let file = built("endless");
+    let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
+    let run = check(&machine, &[&file]);
+    assert_eq!((run.code, run.stdout), (Some(1), format!("refused: {file}: {reason}\n")));
+    let (code, report) = checked_json(&machine, &[&file]);
+    assert_eq!((code, &report["refused"], &report["well"]), (Some(1), &json!(reason), &json!(false)));
+}
+
+#[test]
+fn what_is_no_recorded_run_is_told_apart_from_a_faulty_plugin() {
+    let machine = Machine::new();
+    let run = check(&machine, &[&prebuilt("echo"), "."]);
+    assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
+    assert!(run.stderr.starts_with(".: no recorded run: "), "{}", run.stderr);
+}
+
+fn run_stranger(machine: &Machine, args: &[&str]) -> Run {
+    let file = built("stranger");
+    machine.run(&[&["plugin", "run", file.as_str(), "--prompt", "hi"], args].concat())
+}
+
+#[test]
+fn a_turn_is_run_with_the_program_that_was_granted_and_told_as_it_goes() {
+    let machine = Machine::new();
+    machine.script("stranger", "printf '%s, it is %s' \"$1\" \"$TERM\"");
+    let run = run_stranger(&machine, &["--allow", "stranger"]);
+    let stdout = format!(
+        "program      {}\nargument     \"--hello\"\ntext         \"--hello, it is dumb\"\nfinished\n\
+         tokens       1 in, 5 out (a guess: the CLI told nothing)\n",
+        machine.name("bin/stranger")
+    );
+    assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
+}
+
+#[test]
+fn a_turn_can_be_had_as_json_lines() {
+    let machine = Machine::new();
+    machine.script("mine", "echo no >&2; exit 3");
+    let run = run_stranger(&machine, &["--program", "mine", "--json"]);
+    let lines: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let plan = json!({"plan": {
+        "program": "stranger", "file": machine.name("bin/mine"), "args": ["--hello"], "sets": [], "removes": [], "files": [],
+    }});
+    let failure = &lines[1]["outcome"]["failure"];
+    assert_eq!((run.code, lines.len(), &lines[0]), (Some(1), 2, &plan));
+    assert_eq!((&failure["category"], &failure["detail"]), (&json!("unknown"), &json!("no")));
+}
+
+#[test]
+fn a_program_that_was_not_granted_is_not_started_and_the_way_to_grant_it_is_told() {
+    let machine = Machine::new();
+    machine.recording("stranger", &["say", "hello"]);
+    let run = run_stranger(&machine, &[]);
+    let told = "the plugin wants to start `stranger`: to let it, add `--allow stranger`, or `--program FILE` to have that \
+                file started in its place\n";
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(2), "", told));
+    assert!(!machine.path("stranger.json").exists());
+}
+
+#[test]
+fn a_plugin_of_the_program_may_start_its_own() {
+    let run = Machine::new().run(&["plugin", "run", &prebuilt("echo"), "--prompt", "hello"]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.stdout.contains("\ntext         \"hello\"\nfinished\n"), "{}", run.stdout);
+}
+
+/// What a template makes of a plugin's id.
+fn filled(template: &Path, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let fill = |text: Vec<u8>| match String::from_utf8(text) {
+        Ok(text) => text.replace("{{name}}", name).into_bytes(),
+        Err(other) => other.into_bytes(),
+    };
+    files(template).into_iter().map(|(path, text)| (path, fill(text))).collect()
+}
+
+#[test]
+fn a_new_project_is_made_of_the_template_the_contract_and_the_sdk() {
+    let machine = Machine::new();
+    let run = machine.run(&["plugin", "new", "my-cli"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+    assert!(run.stdout.starts_with("my-cli is a plugin project. Next:\n  cd my-cli\n  ./build\n"), "{}", run.stdout);
+
+    let templates = root().join("plugins/templates");
+    let mut expected = filled(&templates.join("rust"), "my-cli");
+    let is_own: Vec<PathBuf> = expected.iter().map(|(path, _)| path.clone()).collect();
+    expected.extend(filled(&templates.join("common"), "my-cli").into_iter().filter(|(path, _)| !is_own.contains(path)));
+    expected.push(("wit/agent.wit".into(), fs::read(root().join("wit/agent.wit")).unwrap()));
+    let sdk = files(&root().join("plugins/sdk/src"));
+    expected.extend(sdk.into_iter().map(|(path, text)| (Path::new("sdk/src").join(path), text)));
+    expected.sort();
+    let project = machine.path("work/my-cli");
+    let made = files(&project);
+    let names = |files: &[(PathBuf, Vec<u8>)]| files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&made), names(&expected));
+    for ((path, is), (_, should)) in made.iter().zip(&expected) {
+        assert!(is == should, "{}", path.display());
+        let mode = fs::metadata(project.join(path)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o111 != 0, is.starts_with(b"#!"), "{}", path.display());
+    }
+}
+
+#[test]
+fn a_project_takes_no_name_that_is_taken_and_no_folder_that_is_in_use() {
+    let machine = Machine::new();
+    let told = |args: &[&str]| {
+        let run = machine.run(&[&["plugin", "new"], args].concat());
+        assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{args:?}");
+        run.stderr
+    };
+    assert_eq!(told(&["claude"]), "`claude` is a plugin that is part of agentbay: choose another name\n");
+    assert!(told(&["My CLI"]).contains("\"My CLI\" is no driver name"), "{}", told(&["My CLI"]));
+    assert!(told(&["mine", "--lang", "cobol"]).contains("it is `rust`, `js`, `python` or `c`"));
+    machine.write("note", "mine");
+    assert_eq!(told(&["mine", "--dir", "."]), ". is not empty: choose another folder with --dir\n");
+    assert_eq!(files(&machine.path("work")), [(PathBuf::from("note"), b"mine".to_vec())]);
+}
+
+#[test]
+fn a_run_of_a_cli_is_recorded_without_what_is_nobodys_business_and_can_be_checked() {
+    let machine = Machine::new();
+    machine.script("stranger", "cat; echo \"$HOME $PWD/src $MY_TOKEN\"; echo 'Bearer abcdefgh12' >&2; exit 3");
+    machine.write("prompt", "say hello\n");
+    machine.write("turn.json", r#"{"session": "s-1"}"#);
+    let options = ["--stdin", "prompt", "--turn", "turn.json", "--env", "MY_TOKEN=very-secret"];
+    let command = ["--", "stranger", "--dir", &machine.name("work")];
+    let run = machine.run(&[&["plugin", "record"], &options[..], &command].concat());
+
+    let (home, work) = (machine.name("home"), machine.name("work"));
+    assert_eq!((run.code, run.stdout), (Some(0), format!("say hello\n{home} {work}/src very-secret\n")));
+    let told: Vec<&str> = run.stderr.lines().collect();
+    let expected = [
+        "Bearer abcdefgh12",
+        "recorded fixtures/stranger (exit code 3)",
+        "  taken out: a bearer token, 1 times",
+        "  taken out: the home folder, 1 times",
+        "  taken out: the value of MY_TOKEN, 1 times",
+        "  taken out: the working directory, 2 times",
+    ];
+    assert_eq!(told[..told.len() - 1], expected);
+
+    let folder = machine.path("work/fixtures/stranger");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let (stdout, stderr) = ("say hello\n/home/user /repo/src REDACTED\n", "Bearer REDACTED\n");
+    assert_eq!((read("stdout").as_str(), read("stderr").as_str()), (stdout, stderr));
+    let mut meta: Value = serde_json::from_str(&read("meta.json")).unwrap();
+    for (reads, stream) in [("stdout_reads", stdout), ("stderr_reads", stderr)] {
+        let reads = meta.as_object_mut().unwrap().remove(reads).unwrap();
+        let bytes = reads.as_array().unwrap().iter().map(|read| read["bytes"].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(bytes, stream.len() as u64);
+    }
+    meta["wall_ms"].take();
+    let expected = json!({
+        "cli": "stranger", "argv": ["stranger", "--dir", "/repo"], "stdin": "say hello\n", "exit_code": 3, "signal": null,
+        "wall_ms": null, "turn": {"session": "s-1"},
+    });
+    assert_eq!(meta, expected);
+
+    assert_eq!(check(&machine, &[&built("stranger"), "fixtures", "--renew"]).code, Some(0));
+    assert_eq!(check(&machine, &[&built("stranger"), "fixtures"]).code, Some(0));
+    let again = machine.run(&["plugin", "record", "--", "stranger"]);
+    let told = "fixtures/stranger is there already: choose another folder with --out, or remove it\n";
+    assert_eq!((again.code, again.stderr.as_str()), (Some(2), told));
+}
+
+/// A CLI that never ends, and one that it starts; each holds a lock in `alive`.
+fn hanging(machine: &Machine) -> [PathBuf; 2] {
+    fs::create_dir(machine.path("alive")).unwrap();
+    machine.stand_in("stranger", &["hang", &machine.name("alive"), "here"]);
+    ["leader", "descendant"].map(|name| machine.path("alive").join(name))
+}
+
+#[test]
+fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stops_it() {
+    let (file, record) = (built("stranger"), ["plugin", "record", "--", "stranger"]);
+    let run = ["plugin", "run", &file, "--prompt", "hi", "--allow", "stranger"];
+    for (args, signal) in
+        [(&record[..], Signal::INT), (&run, Signal::INT), (&record, Signal::KILL), (&run, Signal::KILL)]
+    {
+        let machine = Machine::new();
+        let locks = hanging(&machine);
+        let mut program = machine.start(args);
+        wait_for("both to run", || locks.iter().all(|lock| lock.exists()));
+        kill_process(Pid::from_child(&program), signal).unwrap();
+        let code = program.wait().unwrap().code();
+        assert_eq!(code, (signal == Signal::INT).then_some(2));
+        for lock in &locks {
+            wait_for("it to be ended", || !is_alive(lock));
+        }
+        assert!(!machine.path("work/fixtures").exists());
+    }
+}
+
+#[test]
+fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
+    let machine = Machine::new();
+    let run = machine.run(&["plugin", "pack", &built("stranger"), "--out", "dist"]);
+    let (_, report) = checked_json(&machine, &[&built("stranger")]);
+    let sha256 = report["plugin"]["sha256"].as_str().unwrap();
+    let stdout = format!(
+        "dist/stranger-1.0.0.wasm\ndist/stranger-1.0.0.wasm.sha256\n\nFor the proxy.toml of its users:\n\n\
+         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nsha256 = \"{sha256}\"\n"
+    );
+    assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
+    let expected = [
+        ("stranger-1.0.0.wasm".into(), fs::read(built("stranger")).unwrap()),
+        ("stranger-1.0.0.wasm.sha256".into(), format!("{sha256}  stranger-1.0.0.wasm\n").into_bytes()),
+    ];
+    assert_eq!(files(&machine.path("work/dist")), expected);
+
+    let careless = machine.run(&["plugin", "pack", &built("careless"), "--out", "dist"]);
+    assert_eq!((careless.code, careless.stdout.as_str()), (Some(2), ""));
+    assert!(careless.stderr.contains("makes an option of a prompt"), "{}", careless.stderr);
+}
