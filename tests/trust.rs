@@ -201,3 +201,56 @@ fn a_plugin_may_have_limits_of_its_own() {
     assert_eq!(file, "stranger.wasm");
     assert!(reason.contains("more than `limits.plugin_memory` allows"), "{reason}");
 }
+
+#[test]
+fn add_shows_what_a_component_asks_for_and_writes_it_down_only_if_that_is_granted() {
+    let settings = format!("# Mine.\n{MODEL}# The end.\n");
+    let machine = machine("");
+    machine.write("proxy.toml", &settings);
+    let file = machine.path("work/downloaded.wasm");
+    fs::write(&file, stranger()).unwrap();
+    let proxy = machine.serve();
+    let sum = sha256(&stranger());
+    let asks = format!(
+        "stranger 1.0.0: Stranger (contract 0.1.0)\n  starts the programs     stranger\n  sets the variables      none\n  \
+         shares files of a home  none\n  SHA-256                 {sum}\n"
+    );
+    let run = machine.run(&["plugin", "add", "downloaded.wasm"]);
+    let told = (run.code, run.stdout.as_str(), run.stderr.as_str());
+    assert_eq!(told, (Some(2), asks.as_str(), "to grant this, add --yes\nnothing was added\n"));
+    assert!(!machine.plugin("stranger.wasm").exists());
+
+    let run = machine.run(&["plugin", "add", "downloaded.wasm", "--yes", "--limits", "{ memory = \"8 MiB\" }"]);
+    let (written, place) = (machine.path("work/proxy.toml"), machine.plugin("stranger.wasm"));
+    let expected = format!("{asks}wrote {}\nwrote {}\n", written.display(), place.display());
+    assert_eq!((run.code, run.stdout, run.stderr.as_str()), (Some(0), expected, ""));
+    let table = format!(
+        "\n[plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nhome = []\nsha256 = \"{sum}\"\n\
+         limits = {{ memory = \"8 MiB\" }}\n"
+    );
+    let after = fs::read_to_string(&written).unwrap();
+    assert!(after.starts_with("# Mine.\n[models.m]\n") && after.contains("# The end.\n"), "{after}");
+    assert!(after.contains(&table), "{after}");
+    proxy.logged(&["looked again"]);
+    assert_eq!((in_use(&proxy), proxy.ask("m", "hi")), (Some(sum), "hello".to_owned()));
+}
+
+#[test]
+fn add_says_what_is_new_and_refuses_what_is_not_signed_where_that_is_asked_for() {
+    let machine = machine("[plugins.stranger]\nprograms = [\"other\"]");
+    let file = machine.path("work/new.wasm");
+    fs::write(&file, stranger()).unwrap();
+    let run = machine.run(&["plugin", "add", "new.wasm"]);
+    assert!(run.stdout.contains("starts the programs     stranger (new)\n"), "{}", run.stdout);
+
+    let keys = KeyPair::generate_unencrypted_keypair().unwrap();
+    machine.write("proxy.toml", format!("[plugins]\nsigned_by = [\"{}\"]\n{MODEL}", keys.pk.to_base64()));
+    let run = machine.run(&["plugin", "add", "new.wasm", "--yes"]);
+    let unsigned = "new.wasm: is not signed by a key of `plugins.signed_by`: put the signature beside it, as \
+                    NAME.wasm.minisig\n";
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(2), "", unsigned));
+    fs::write(machine.path("work/new.wasm.minisig"), signature(&keys, &stranger())).unwrap();
+    let run = machine.run(&["plugin", "add", "new.wasm", "--yes"]);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    assert_eq!(machine.serve().ask("m", "hi"), "hello");
+}

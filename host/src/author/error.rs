@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::config::ConfigError;
+use crate::config::{ConfigError, EditError};
 use crate::domain::PluginId;
 use crate::plugin::{EngineError, LoadError};
 use crate::process::SpawnError;
@@ -104,6 +104,9 @@ pub enum AuthorError {
         /// The version.
         version: String,
     },
+    /// The grant cannot be written into proxy.toml.
+    #[error(transparent)]
+    Edit(#[from] EditError),
     /// A file or folder cannot be read or written.
     #[error("{path}: {error}")]
     File {

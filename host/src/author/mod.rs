@@ -5,11 +5,13 @@
 //! shows the `difference`.
 //!
 //! `run` carries out one turn with the real CLI, and what there is to say of it is `told`. `record` makes a fixture of a
-//! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one.
+//! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one. `add` is the other end: a
+//! plugin that somebody else has written is looked at, granted what it asks for, and put into the plugin folder.
 //!
 //! Nothing of a request's way is done a second time: bytes become text by `run`'s cleaner, and text becomes events in the
 //! instance that a run has.
 
+mod add;
 mod check;
 mod chunking;
 mod damage;
@@ -29,6 +31,7 @@ mod template;
 mod told;
 mod trial;
 
+pub use add::{Addition, Candidate};
 pub use check::{Wanted, check};
 pub use error::AuthorError;
 pub use new::Project;

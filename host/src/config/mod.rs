@@ -6,6 +6,7 @@
 //! Everything that is wrong is told at once, each fault with its file, line and key. What a setting refers to, such as
 //! a repository, a driver or a program, is not looked at here.
 
+mod edit;
 mod environment;
 mod fault;
 mod limits;
@@ -27,6 +28,7 @@ mod values;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+pub use edit::{EditError, InlineLimits, NewGrant, write_grant};
 pub use environment::Environment;
 pub use fault::{ConfigError, Fault};
 pub use models::{Models, Template};
@@ -40,7 +42,7 @@ use section::Section;
 use tree::{Table, Value};
 use values::Paths;
 
-use crate::domain::{Limits, Model, Trust};
+use crate::domain::{Limits, Model, PluginLimits, Trust};
 
 /// All settings, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +104,21 @@ pub fn inspect(source: &Source, overrides: &Overrides) -> Inspected {
     let mut faults = reports.settings.into_faults();
     faults.extend(reports.registry.into_faults());
     Inspected { faults, config: Some(config) }
+}
+
+/// What the limits of a plugin come to that are written like this, where the rest is as for all.
+///
+/// # Errors
+/// Every fault there is.
+pub fn plugin_limits(written: &InlineLimits, all: PluginLimits) -> Result<PluginLimits, ConfigError> {
+    let shown = "--limits";
+    let table = tree::from_toml(&format!("limits = {written}")).map_err(|error| {
+        ConfigError::of(vec![Fault { file: shown.into(), line: None, key: None, message: error.message }])
+    })?;
+    let report = Report::new(shown.into());
+    let limits = limits::read_for_plugin(Section::root(Some(&table), &report).section("limits"), all);
+    let faults = report.into_faults();
+    if faults.is_empty() { Ok(limits) } else { Err(ConfigError::of(faults)) }
 }
 
 /// What is in the two files, of those that exist.

@@ -52,6 +52,11 @@ pub(super) struct SettingsFile {
 }
 
 impl SettingsFile {
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The folder it stands in.
     pub(super) fn folder(&self) -> PathBuf {
         self.path.parent().map(Path::to_path_buf).unwrap_or_default()

@@ -28,4 +28,4 @@ pub use health::{Health, Trap};
 pub use instance::{Instance, Transcript};
 pub use load::{LoadedPlugin, Origin};
 pub use snapshot::{Snapshot, Snapshots};
-pub use terms::load_to_look_at;
+pub use terms::{load_to_add, load_to_look_at};

@@ -29,9 +29,31 @@ pub async fn load_to_look_at(
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
     let terms = Terms::of(trust, all, path);
-    let bytes = scan::read(path, terms.limits().file)?;
-    let file = File { sha256: Sha256Sum::of(&bytes), bytes, origin: Origin::File(path.to_owned()), signer: None };
+    let file = unsigned(path, terms.limits())?;
     LoadedPlugin::load(engine, file, terms.limits(), terms.wasi()).await
+}
+
+/// Loads a file that is to be added. Nobody has pinned it yet, but where signatures are asked for it needs one.
+///
+/// # Errors
+/// See [`LoadError`].
+pub async fn load_to_add(
+    engine: &Engine,
+    path: &Path,
+    signers: &[Signer],
+    limits: &PluginLimits,
+    wasi: Wasi,
+) -> Result<LoadedPlugin, LoadError> {
+    let trust = Trust { signers: signers.to_vec(), ..Trust::default() };
+    let mut file = unsigned(path, limits)?;
+    let signature = scan::signature(path)?;
+    file.signer = Terms::of(&trust, limits, path).vouch(&file.bytes, file.sha256, signature.as_deref())?;
+    LoadedPlugin::load(engine, file, limits, wasi).await
+}
+
+fn unsigned(path: &Path, limits: &PluginLimits) -> Result<File, LoadError> {
+    let bytes = scan::read(path, limits.file)?;
+    Ok(File { sha256: Sha256Sum::of(&bytes), bytes, origin: Origin::File(path.to_owned()), signer: None })
 }
 
 impl<'a> Terms<'a> {

@@ -1,6 +1,7 @@
 //! What can be asked about plugins: which there are, and what the author of one needs. What takes more than a few
 //! arguments stands in a file of its own.
 
+mod add;
 mod record;
 mod run;
 
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+use self::add::AddArgs;
 use self::record::RecordArgs;
 use self::run::RunArgs;
 use super::{Settings, complain};
@@ -29,6 +31,9 @@ pub(super) enum PluginTask {
         #[command(flatten)]
         settings: Settings,
     },
+    /// Show what a component asks for; grant it, by a table in proxy.toml, and put the component into the plugin folder. Ends
+    /// with 0 if it was added, 2 if not.
+    Add(AddArgs),
     /// Try a plugin without its CLI: load it as the host does, look at its command lines, and replay recorded runs, cut
     /// in many ways, cut off and damaged. Ends with 0 if all is well, 1 if not, 2 if it could not be tried.
     Check {
@@ -84,6 +89,7 @@ impl PluginTask {
                 list(&loaded)?;
                 Ok(ExitCode::SUCCESS)
             }
+            Self::Add(args) => args.carry_out(cwd, environment).await,
             Self::Check { file, fixtures, settings, json, renew } => {
                 let wanted = author::Wanted { file, fixtures, renew };
                 match author::check(&settings.source(cwd, environment), &wanted).await {

@@ -1,0 +1,139 @@
+//! `plugin add`: what a component asks for, and once that is granted, its table in proxy.toml and its place in the plugin
+//! folder.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::check::plans;
+use super::error::AuthorError;
+use super::subject::Subject;
+use crate::config::{self, Config, InlineLimits, NewGrant, Overrides, Source};
+use crate::domain::{Grant, Limits, Wasi};
+use crate::metrics::Metrics;
+use crate::plugin::{Engine, load_to_add};
+
+/// The component that is to be added, and on which terms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addition {
+    /// Its file.
+    pub file: PathBuf,
+    /// Imports of WASI may trap.
+    pub wasi: Wasi,
+    /// Limits of its own.
+    pub limits: Option<InlineLimits>,
+}
+
+/// A component that was looked at and may be added.
+#[derive(Debug)]
+pub struct Candidate {
+    file: PathBuf,
+    title: String,
+    grant: NewGrant,
+    signer: Option<String>,
+    imports: Vec<String>,
+    /// What was granted before.
+    before: Option<Grant>,
+    /// Where it is put.
+    place: PathBuf,
+}
+
+impl Candidate {
+    /// Looks at a component. Nothing is written.
+    ///
+    /// # Errors
+    /// The host would not take it, or its command lines are wrong. See [`AuthorError`].
+    pub async fn look_at(source: &Source, addition: Addition) -> Result<Self, AuthorError> {
+        let Addition { file, wasi, limits: written } = addition;
+        let Config { plugins, trust, limits, .. } = config::load(source, &Overrides::default())?;
+        let own =
+            written.as_ref().map_or(Ok(limits.plugin), |written| config::plugin_limits(written, limits.plugin))?;
+        let engine = Engine::new(&plugins.cache, Metrics::default())?;
+        let loaded = load_to_add(&engine, &file, &trust.signers, &own, wasi).await;
+        let plugin = loaded.map_err(|reason| AuthorError::Refused { file: file.clone(), reason })?;
+        let subject = Subject { plugin, limits: Limits { plugin: own, ..limits } };
+        let plans = plans(&subject).await;
+        if let Some(fault) = plans.faults.into_iter().next() {
+            return Err(AuthorError::Unfit { file, fault });
+        }
+        let (id, description) = (subject.plugin.id(), subject.plugin.description());
+        let home = description.home.as_ref().map(|home| home.keep.iter().cloned().collect());
+        let grant = NewGrant {
+            id: id.clone(),
+            programs: description.programs.iter().cloned().collect(),
+            env: plans.variables,
+            home: home.unwrap_or_default(),
+            sha256: subject.plugin.sha256(),
+            wasi,
+            limits: written,
+        };
+        Ok(Self {
+            title: format!(
+                "{id} {}: {} (contract {})",
+                description.version,
+                description.name,
+                subject.plugin.contract()
+            ),
+            signer: subject.plugin.signer().map(ToString::to_string),
+            imports: subject.plugin.traps().to_vec(),
+            before: trust.grants.get(id).cloned(),
+            place: plugins.dir.join(format!("{id}.wasm")),
+            file,
+            grant,
+        })
+    }
+
+    /// Grants what it asks for, and puts it into the plugin folder. Gives the two files that were written.
+    ///
+    /// # Errors
+    /// One of them cannot be written. The table comes first: without it the component would ask in vain.
+    pub fn add(&self, source: &Source) -> Result<[PathBuf; 2], AuthorError> {
+        let settings = config::write_grant(source, &self.grant)?;
+        let signature = |component: &Path| component.with_extension("wasm.minisig");
+        if self.signer.is_some() {
+            put(&signature(&self.file), &signature(&self.place)).map_err(AuthorError::file(signature(&self.place)))?;
+        }
+        put(&self.file, &self.place).map_err(AuthorError::file(&self.place))?;
+        Ok([settings, self.place.clone()])
+    }
+}
+
+/// Copies a file in one step: nobody sees half of it.
+fn put(from: &Path, to: &Path) -> io::Result<()> {
+    let folder = to.parent().ok_or(io::ErrorKind::NotFound)?;
+    fs::create_dir_all(folder)?;
+    let whole = tempfile::Builder::new().prefix(".adding-").tempfile_in(folder)?;
+    fs::copy(from, whole.path())?;
+    whole.persist(to).map(drop).map_err(|failed| failed.error)
+}
+
+impl fmt::Display for Candidate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { title, grant, signer, imports, before, .. } = self;
+        writeln!(f, "{title}")?;
+        let of = |granted: fn(&Grant) -> &Option<BTreeSet<String>>| {
+            before.as_ref().and_then(|grant| granted(grant).as_ref())
+        };
+        writeln!(f, "  starts the programs     {}", words(&grant.programs, of(|grant| &grant.programs)))?;
+        writeln!(f, "  sets the variables      {}", words(&grant.env, of(|grant| &grant.env)))?;
+        writeln!(f, "  shares files of a home  {}", words(&grant.home, of(|grant| &grant.home)))?;
+        if !imports.is_empty() {
+            writeln!(f, "  imports, which trap     {}", imports.join(", "))?;
+        }
+        if let Some(signer) = signer {
+            writeln!(f, "  is signed by            {signer}")?;
+        }
+        write!(f, "  SHA-256                 {}", grant.sha256)
+    }
+}
+
+/// What is asked for, and what of it was not granted before.
+fn words(asked: &BTreeSet<String>, before: Option<&BTreeSet<String>>) -> String {
+    let word = |word: &String| match before {
+        Some(before) if !before.contains(word) => format!("{word} (new)"),
+        Some(_) | None => word.clone(),
+    };
+    if asked.is_empty() { "none".to_owned() } else { asked.iter().map(word).collect::<Vec<_>>().join(", ") }
+}

@@ -1,0 +1,230 @@
+//! Writing `[plugins.NAME]` into proxy.toml. Its comments, its order and all else in it stay as they are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use tempfile::NamedTempFile;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
+
+use super::source::Source;
+use crate::domain::{PluginId, Sha256Sum, Wasi};
+
+/// What is written of a plugin. Other keys of its table stay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewGrant {
+    /// The plugin.
+    pub id: PluginId,
+    /// The programs that it may start.
+    pub programs: BTreeSet<String>,
+    /// The variables that its plans may set or take away.
+    pub env: BTreeSet<String>,
+    /// The files of the CLI's home that it may declare to be shared.
+    pub home: BTreeSet<String>,
+    /// The hash that its component must have.
+    pub sha256: Sha256Sum,
+    /// What happens to imports of WASI.
+    pub wasi: Wasi,
+    /// Its limits, as `limits` of its table, such as `{ memory = "256 MiB" }`; none leaves those that are there.
+    pub limits: Option<InlineLimits>,
+}
+
+/// Limits as they are written.
+#[derive(Debug, Clone)]
+pub struct InlineLimits(InlineTable);
+
+impl PartialEq for InlineLimits {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for InlineLimits {}
+
+impl std::fmt::Display for InlineLimits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::str::FromStr for InlineLimits {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse::<Value>() {
+            Ok(Value::InlineTable(table)) => Ok(Self(table)),
+            Ok(_) | Err(_) => Err("write it as in proxy.toml: { memory = \"256 MiB\", call_cpu = \"1s\" }".to_owned()),
+        }
+    }
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+pub enum EditError {
+    /// There is no file to write into. One with nothing else in it would mean that there are no models.
+    #[error("{0} does not exist: write it first, with a model in it")]
+    NoFile(PathBuf),
+    /// The file is no TOML.
+    #[error("{path}: {error}")]
+    Toml {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: toml_edit::TomlError,
+    },
+    /// What is there cannot hold the table.
+    #[error("{path}: `plugins.{id}` is there and is no table")]
+    NoTable {
+        /// The file.
+        path: PathBuf,
+        /// The plugin.
+        id: PluginId,
+    },
+    /// The file cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
+}
+
+/// Writes what a plugin may ask for into proxy.toml, in one step, and says which file that is.
+///
+/// # Errors
+/// See [`EditError`]. Nothing is written then.
+pub fn write_grant(source: &Source, grant: &NewGrant) -> Result<PathBuf, EditError> {
+    let named = source.settings().path().to_owned();
+    let failed = |error: io::Error| EditError::File { path: named.clone(), error };
+    // What a link leads to is written, and the link stays.
+    let path = match fs::canonicalize(&named) {
+        Ok(path) => path,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(EditError::NoFile(named)),
+        Err(error) => return Err(failed(error)),
+    };
+    let text = fs::read_to_string(&path).map_err(failed)?;
+    let edited = edited(&text, grant).map_err(|error| match error {
+        Wrong::Toml(error) => EditError::Toml { path: named.clone(), error },
+        Wrong::NoTable => EditError::NoTable { path: named.clone(), id: grant.id.clone() },
+    })?;
+    let folder = path.parent().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+    let mode = fs::metadata(&path).map_err(failed)?.permissions().mode();
+    let written = NamedTempFile::new_in(folder).and_then(|mut file| {
+        file.write_all(edited.as_bytes())?;
+        file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
+        file.persist(&path).map_err(|failed| failed.error)
+    });
+    written.map_err(failed)?;
+    Ok(named)
+}
+
+/// Why a text cannot be edited.
+#[derive(Debug)]
+enum Wrong {
+    Toml(toml_edit::TomlError),
+    NoTable,
+}
+
+fn edited(text: &str, grant: &NewGrant) -> Result<String, Wrong> {
+    let mut document: DocumentMut = text.parse().map_err(Wrong::Toml)?;
+    let table = table(&mut document, grant.id.as_str()).ok_or(Wrong::NoTable)?;
+    set(table, "programs", list(&grant.programs));
+    set(table, "env", list(&grant.env));
+    set(table, "home", list(&grant.home));
+    set(table, "sha256", grant.sha256.to_string().into());
+    match grant.wasi {
+        Wasi::Trap => set(table, "wasi", "trap".into()),
+        Wasi::Refuse => drop(table.remove("wasi")),
+    }
+    if let Some(InlineLimits(limits)) = &grant.limits {
+        set(table, "limits", Value::InlineTable(limits.clone()));
+    }
+    Ok(document.to_string())
+}
+
+/// `[plugins.NAME]`, which is made if it is not there.
+fn table<'a>(document: &'a mut DocumentMut, name: &str) -> Option<&'a mut dyn TableLike> {
+    let mut implicit = Table::new();
+    implicit.set_implicit(true);
+    let plugins = document.entry("plugins").or_insert(Item::Table(implicit));
+    let is_inline = plugins.is_inline_table();
+    let new = if is_inline { value(InlineTable::new()) } else { Item::Table(Table::new()) };
+    plugins.as_table_like_mut()?.entry(name).or_insert(new).as_table_like_mut()
+}
+
+/// What stands around a value that is replaced stays.
+fn set(table: &mut dyn TableLike, key: &str, mut new: Value) {
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            *new.decor_mut() = old.decor().clone();
+            *old = new;
+        }
+        None => drop(table.insert(key, value(new))),
+    }
+}
+
+fn list(words: &BTreeSet<String>) -> Value {
+    Value::Array(words.iter().map(String::as_str).collect::<Array>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> BTreeSet<String> {
+        words.iter().map(|&word| word.to_owned()).collect()
+    }
+
+    fn grant() -> NewGrant {
+        NewGrant {
+            id: PluginId::try_from("my-cli".to_owned()).unwrap(),
+            programs: words(&["my-cli", "a \"b\""]),
+            env: words(&[]),
+            home: words(&["auth.json"]),
+            sha256: Sha256Sum::of(b""),
+            wasi: Wasi::Refuse,
+            limits: None,
+        }
+    }
+
+    const WRITTEN: &str = "programs = ['a \"b\"', \"my-cli\"]\nenv = []\nhome = [\"auth.json\"]\n\
+        sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n";
+
+    #[test]
+    fn a_table_that_is_not_there_is_put_at_the_end() {
+        let text = "# Mine.\n[models.m] # the one\ndriver = \"echo\"   # says it back\nrepo = '.'\n";
+        let expected = format!("{text}\n[plugins.my-cli]\n{WRITTEN}");
+        assert_eq!(edited(text, &grant()).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_table_that_is_there_keeps_its_comments_and_other_keys() {
+        let text = "[plugins]\ndir = \"p\" # here\n\n# Looked at it myself.\n[plugins.my-cli]\nprograms = [] # none\n\
+                    wasi = \"trap\"\nlimits = { memory = 5 }\n\n[models]\n";
+        let expected = "[plugins]\ndir = \"p\" # here\n\n# Looked at it myself.\n[plugins.my-cli]\n\
+                        programs = ['a \"b\"', \"my-cli\"] # none\nlimits = { memory = 5 }\nenv = []\n\
+                        home = [\"auth.json\"]\n\
+                        sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n\n[models]\n";
+        assert_eq!(edited(text, &grant()).unwrap(), expected);
+    }
+
+    #[test]
+    fn limits_and_what_happens_to_wasi_are_written_if_they_are_said() {
+        let limits = Some("{ memory = \"256 MiB\" }".parse().unwrap());
+        let grant = NewGrant { wasi: Wasi::Trap, limits, ..grant() };
+        let expected = format!("[plugins.my-cli]\n{WRITTEN}wasi = \"trap\"\nlimits = {{ memory = \"256 MiB\" }}\n");
+        assert_eq!(edited("", &grant).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_inline_table_stays_inline_and_what_is_no_table_is_told() {
+        let inline = edited("plugins = { dir = \"p\" }\n", &grant()).unwrap();
+        assert!(inline.starts_with("plugins = { dir = \"p\" , my-cli = { programs = ["), "{inline}");
+        assert!(matches!(edited("[plugins]\nmy-cli = 1\n", &grant()), Err(Wrong::NoTable)));
+        assert!(matches!(edited("plugins = 1\n", &grant()), Err(Wrong::NoTable)));
+        assert!(matches!(edited("[", &grant()), Err(Wrong::Toml(_))));
+    }
+}
