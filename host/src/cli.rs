@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -11,11 +12,17 @@ use crate::app::{self, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
 use crate::process::{self, Host};
 use crate::workspace::{Cleared, Listed, State};
-use crate::{echo_agent, telemetry};
+use crate::{echo_agent, plugin, telemetry};
+
+/// What `--version` says: the program's number, and those of the contracts with plugins that it speaks.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let contracts: Vec<&str> = plugin::contracts().collect();
+    format!("{}\ncontracts {}", env!("CARGO_PKG_VERSION"), contracts.join(", "))
+});
 
 /// Makes CLI coding agents answer as models behind standard APIs.
 #[derive(Debug, Parser)]
-#[command(name = "agentbay", version, about)]
+#[command(name = "agentbay", version, long_version = LONG_VERSION.as_str(), about)]
 pub struct Command {
     #[command(subcommand)]
     task: Task,

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker};
 
-use super::abi::v0_1;
+use super::abi::{self, Line};
 use super::engine::Engine;
 use super::error::{CallError, LoadError};
 use super::health::{Health, Record};
@@ -58,7 +58,7 @@ pub struct LoadedPlugin {
     sha256: Sha256Sum,
     contract: String,
     engine: Engine,
-    agent: v0_1::Pre,
+    agent: Arc<dyn abi::Pre>,
     record: Arc<Record>,
 }
 
@@ -91,9 +91,9 @@ impl LoadedPlugin {
             .await?
             .map_err(|invalid| LoadError::NotAComponent(one_line(&format!("{invalid:#}"))))?;
         refuse_imports(&component)?;
-        let contract = v0_1::speaks(&component)?;
+        let (line, contract) = Line::of(&component)?;
         let pre = link(engine, &component)?;
-        let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
+        let agent = line.link(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?.into();
         let description = Instance::open(engine, &agent, limits).await?.describe().await??.checked()?;
         let record = Arc::new(Record::new(description.id.clone(), engine.metrics().clone()));
         Ok(Self { description, origin, sha256, contract, engine: engine.clone(), agent, record })

@@ -18,6 +18,7 @@ mod load;
 mod scan;
 mod snapshot;
 
+pub use abi::contracts;
 pub use catalogue::{Catalogue, PluginSet, Refusal};
 pub use compile::CompileError;
 pub use engine::{Engine, EngineError};
