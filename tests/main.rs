@@ -27,4 +27,7 @@ mod soak;
 mod spec;
 mod stream;
 mod support;
+mod swap;
+mod versions;
+mod watch;
 mod worktree;

@@ -8,7 +8,7 @@
 //! - [`workspace`] lends the repository or a git worktree, [`process`] starts the CLI and ends it;
 //! - [`domain`] is the vocabulary they all share.
 //!
-//! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`task`] keeps the tasks, and
+//! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`look`] asks for a look at them, [`task`] keeps the tasks, and
 //! [`doctor`] tells what keeps a model from running, [`metrics`] counts, and [`app`] puts everything together. No module
 //! imports its caller.
 
@@ -19,6 +19,7 @@ pub mod doctor;
 pub mod domain;
 pub mod echo_agent;
 pub mod http;
+pub mod look;
 pub mod metrics;
 pub mod plugin;
 pub mod process;

@@ -29,7 +29,7 @@ use std::net::SocketAddr;
 pub use environment::Environment;
 pub use fault::{ConfigError, Fault};
 pub use models::{Models, Template};
-pub use plugins::Plugins;
+pub use plugins::{Plugins, Watching};
 pub use server::Server;
 pub use source::Source;
 

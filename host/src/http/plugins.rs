@@ -51,7 +51,7 @@ struct WireTrap {
 
 /// A file that is not in use.
 #[derive(Debug, Serialize)]
-struct Refused {
+pub(super) struct Refused {
     file: String,
     reason: String,
 }
@@ -90,7 +90,7 @@ impl From<Health> for WireHealth {
 }
 
 impl Refused {
-    fn of(refusal: &Refusal) -> Self {
+    pub(super) fn of(refusal: &Refusal) -> Self {
         Self { file: refusal.path.display().to_string(), reason: refusal.reason.clone() }
     }
 }
