@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build test faults soak test-real fuzz languages plugins plugins-check lint doc deny
+.PHONY: run build test faults soak swap test-real fuzz languages plugins plugins-check lint doc deny
 
 # Serves the models of proxy.toml on 127.0.0.1:8787. All of the workspace is built, as for the tests: a build of the one
 # package would choose other features of its dependencies, and build these a second time.
@@ -22,6 +22,10 @@ faults: build
 # A thousand runs cancelled at random moments, and 32 worktrees at once for ten rounds.
 soak: build
 	AGENTBAY_SOAK=1000 cargo test --locked --package e2e --quiet -- soak:: thirty_two
+
+# A minute of 200 requests a second while their plugin is replaced every 300 ms, and memory after a thousand swaps.
+swap: build
+	AGENTBAY_SWAP=200 cargo test --locked --package e2e --quiet -- swap:: --nocapture --test-threads 1
 
 # The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
 test-real: build

@@ -28,5 +28,8 @@ mod soak;
 mod spec;
 mod stream;
 mod support;
+mod swap;
 mod trust;
+mod versions;
+mod watch;
 mod worktree;

@@ -8,9 +8,9 @@
 //! - [`workspace`] lends the repository or a git worktree, [`process`] starts the CLI and ends it;
 //! - [`domain`] is the vocabulary they all share.
 //!
-//! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`task`] keeps the tasks,
-//! [`metrics`] counts, [`doctor`] tells what keeps a model from running, [`author`] is what the author of a plugin works
-//! with, and [`app`] puts everything together. No module imports its caller.
+//! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`look`] asks for a look at them,
+//! [`task`] keeps the tasks, [`metrics`] counts, [`doctor`] tells what keeps a model from running, [`author`] is what the
+//! author of a plugin works with, and [`app`] puts everything together. No module imports its caller.
 
 pub mod app;
 pub mod author;
@@ -20,6 +20,7 @@ pub mod doctor;
 pub mod domain;
 pub mod echo_agent;
 pub mod http;
+pub mod look;
 pub mod metrics;
 pub mod plugin;
 pub mod process;

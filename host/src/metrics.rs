@@ -25,7 +25,18 @@ struct Families {
     runs_started: Family<RunLabels, Counter>,
     runs_ended: Family<EndLabels, Counter>,
     plugin_traps: Family<PluginLabels, Counter>,
+    plugin_versions: Family<PluginLabels, Gauge>,
     http_requests: Family<RequestLabels, Counter>,
+}
+
+/// One of something that is counted as long as it is there.
+#[derive(Debug)]
+pub struct Living(Gauge);
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 /// What is looked at when it is asked for.
@@ -101,6 +112,13 @@ impl Metrics {
         self.0.plugin_traps.get_or_create(&PluginLabels { plugin: plugin.to_string() }).inc();
     }
 
+    /// A version of a plugin is in memory as long as what comes of this lives.
+    pub fn plugin_version(&self, plugin: &PluginId) -> Living {
+        let gauge = self.0.plugin_versions.get_or_create(&PluginLabels { plugin: plugin.to_string() }).clone();
+        gauge.inc();
+        Living(gauge)
+    }
+
     /// A request was answered. The route is the pattern, not the path.
     pub fn request_answered(&self, route: &str, status: u16) {
         self.0.http_requests.get_or_create(&RequestLabels { route: route.to_owned(), status }).inc();
@@ -130,6 +148,11 @@ impl Metrics {
             families.runs_ended.clone(),
         );
         registry.register("plugin_traps", "Calls in which a plugin failed", families.plugin_traps.clone());
+        registry.register(
+            "plugin_versions",
+            "Versions of a plugin in memory: in use, of runs that go on, and the built-in one",
+            families.plugin_versions.clone(),
+        );
         registry.register("http_requests", "Requests that were answered", families.http_requests.clone());
         let Now { going, waiting, loaded, refused, swaps } = now;
         for (name, help, value) in [
@@ -171,6 +194,8 @@ mod tests {
         metrics.run_ended("m", &driver, None);
         metrics.run_ended("m", &driver, Some(Category::RateLimit));
         metrics.plugin_trapped(&driver);
+        let _version = metrics.plugin_version(&driver);
+        drop(metrics.plugin_version(&driver));
         metrics.request_answered("/v1/models", 200);
         let now = Now { going: 1, waiting: 2, loaded: 3, refused: 4, swaps: 5 };
         let prometheus = metrics.written(now, Format::Prometheus).unwrap();
@@ -180,6 +205,7 @@ mod tests {
             "agentbay_runs_ended_total{model=\"m\",driver=\"codex\",outcome=\"finished\"} 1",
             "agentbay_runs_ended_total{model=\"m\",driver=\"codex\",outcome=\"rate_limit\"} 1",
             "agentbay_plugin_traps_total{plugin=\"codex\"} 1",
+            "agentbay_plugin_versions{plugin=\"codex\"} 1",
             "agentbay_http_requests_total{route=\"/v1/models\",status=\"200\"} 1",
             "agentbay_runs_going 1",
             "agentbay_runs_waiting 2",

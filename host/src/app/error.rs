@@ -32,7 +32,9 @@ pub enum AppError {
         error: io::Error,
     },
     /// Files cannot be watched.
-    #[error("cannot watch for changes")]
+    #[error(
+        "cannot watch for changes: set `plugins.watch = \"poll\"` in proxy.toml, or let a user watch more files (fs.inotify.max_user_watches)"
+    )]
     Watch(#[from] notify::Error),
     /// It was told to stop a second time, and did not wait for its runs.
     #[error("stopped at once: the runs that went on were killed")]

@@ -31,12 +31,7 @@ pub struct Loaded {
 /// # Errors
 /// See [`AppError`]. Files of the plugin folder that cannot be loaded are no error: the snapshot tells of them.
 pub async fn load(source: &Source) -> Result<Loaded, AppError> {
-    load_with(source, &Overrides::default()).await
-}
-
-/// The same with settings of the command line.
-pub(super) async fn load_with(source: &Source, overrides: &Overrides) -> Result<Loaded, AppError> {
-    with_config(source, config::load(source, overrides)?).await
+    with_config(source, config::load(source, &Overrides::default())?).await
 }
 
 /// The same with settings that are read already.

@@ -2,6 +2,7 @@
 //! them is published as one.
 
 use crate::config::{self, Config, Overrides, Source};
+use crate::look::{Asked, Found};
 use crate::plugin::{Catalogue, Refusal, Snapshots};
 use crate::process::HostVariables;
 use crate::watch::Watch;
@@ -35,37 +36,54 @@ impl Reload {
         reload
     }
 
-    /// Looks again at every change and whenever it is told to, for ever.
-    pub(super) async fn follow(mut self, watch: Watch, mut hangup: Hangup) {
+    /// Looks again at every change and whenever it is told to or asked, for ever.
+    pub(super) async fn follow(mut self, mut watch: Watch, mut hangup: Hangup, mut asked: Asked) {
         loop {
             tokio::select! {
                 () = watch.changed() => {}
                 () = hangup.told() => {}
+                () = asked.somebody() => {}
             }
-            self.again().await;
+            let askers = asked.askers();
+            watch.arm().await;
+            askers.tell(self.again().await);
         }
     }
 
-    async fn again(&mut self) {
-        match config::load(&self.source, &self.overrides) {
-            Ok(config) => self.take(config),
-            Err(faults) => tracing::error!("the configuration stays as it was:\n{faults}"),
-        }
+    async fn again(&mut self) -> Found {
+        let faults = self.read_settings();
         let Config { plugins, trust, limits, .. } = &self.config;
         let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin).await;
         self.tell_of(&set.refusals);
         self.generation += 1;
         let snapshot = snapshot(self.generation, &self.config, &self.catalogue, set, &self.host);
-        let (plugins, models) = (snapshot.plugins.plugins.len(), snapshot.models.len());
+        let (plugins, models) = (snapshot.plugins.plugins.keys().cloned().collect::<Vec<_>>(), snapshot.models.len());
         self.snapshots.publish(snapshot);
-        tracing::info!(generation = self.generation, plugins, models, "looked again");
+        tracing::info!(generation = self.generation, plugins = plugins.len(), models, "looked again");
+        Found { generation: self.generation, plugins, refused: self.refusals.clone(), faults }
+    }
+
+    /// What is wrong with the settings, if they are not taken.
+    fn read_settings(&mut self) -> Vec<String> {
+        match config::load(&self.source, &self.overrides) {
+            Ok(config) => {
+                self.take(config);
+                Vec::new()
+            }
+            Err(error) => {
+                tracing::error!("the configuration stays as it was:\n{error}");
+                error.faults().iter().map(ToString::to_string).collect()
+            }
+        }
     }
 
     /// What the process was started with stays until it is started again.
     fn take(&mut self, config: Config) {
         let fixed = |new: &Config| (new.server.listen, new.server.drain, new.plugins.clone());
         if fixed(&config) != fixed(&self.config) {
-            tracing::warn!("server.listen, server.drain, plugins.dir and plugins.cache take effect at the next start");
+            tracing::warn!(
+                "server.listen, server.drain and where and how plugins are looked for (plugins.dir, cache, watch, poll_interval) take effect at the next start"
+            );
         }
         let (listen, drain, plugins) = fixed(&self.config);
         self.config = config;

@@ -4,6 +4,7 @@ use std::fs;
 use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,17 +13,18 @@ use tokio::net::TcpListener;
 use tokio::time::timeout;
 
 use super::error::AppError;
-use super::load::{Loaded, load_with};
+use super::load::{Loaded, with_config};
 use super::reload::Reload;
 use super::signals::{Hangup, Stop};
 use super::worktrees;
-use crate::config::{Overrides, Source};
+use crate::config::{self, Overrides, Source};
 use crate::http::{self, State};
+use crate::look;
 use crate::plugin::Snapshots;
 use crate::process::{self, Guard};
 use crate::run::Runner;
 use crate::task::Tasks;
-use crate::watch::Watch;
+use crate::watch::{Watch, Watched};
 
 /// Serves until the process is told to stop. `announce` is called once connections are accepted.
 ///
@@ -33,8 +35,12 @@ pub async fn serve(
     overrides: Overrides,
     announce: impl FnOnce(SocketAddr) -> io::Result<()>,
 ) -> Result<(), AppError> {
-    let loaded = load_with(&source, &overrides).await?;
-    let config = loaded.config.clone();
+    let config = config::load(&source, &overrides)?;
+    make_folder(&config.plugins.dir);
+    // From here on no change is missed.
+    let watched = Watched { folders: vec![config.plugins.dir.clone()], files: source.watched() };
+    let watch = Watch::new(watched, config.plugins.watching)?;
+    let loaded = with_config(&source, config.clone()).await?;
     clear_up(&loaded).await;
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
@@ -46,24 +52,21 @@ pub async fn serve(
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
     let listen = listener.local_addr()?;
 
-    if let Err(error) = fs::create_dir_all(&config.plugins.dir) {
-        tracing::warn!(dir = %config.plugins.dir.display(), %error, "cannot make the plugin folder");
-    }
-    let folders = Some(config.plugins.dir.clone()).filter(|dir| dir.is_dir());
-    let watch = Watch::new(folders.into_iter().collect(), source.watched())?;
     let reload = Reload::new(source, overrides, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
+    let (looks, asked) = look::looks();
     let stopping = tasks.stopping();
     tasks.spawn(async move {
         tokio::select! {
-            () = reload.follow(watch, hangup) => {}
+            () = reload.follow(watch, hangup, asked) => {}
             () = stopping.cancelled() => {}
         }
     });
 
     guard(&tasks);
     let runs = runner.clone();
-    let router = http::router(State { snapshots, runner: runs, host, versions: Arc::default(), metrics, listen });
+    let router =
+        http::router(State { snapshots, looks, runner: runs, host, versions: Arc::default(), metrics, listen });
     // Deltas are small, and each is to go out at once.
     let listener = listener.tap_io(|connection| {
         if let Err(error) = connection.set_nodelay(true) {
@@ -87,6 +90,13 @@ pub async fn serve(
     tokio::select! {
         ended = stop(&tasks, server, config.limits.run.grace) => ended,
         () = signals.told() => Err(AppError::StoppedAtOnce),
+    }
+}
+
+/// Without the folder there are the plugins of the program; if it comes later, that is noticed.
+fn make_folder(dir: &Path) {
+    if let Err(error) = fs::create_dir_all(dir) {
+        tracing::warn!(dir = %dir.display(), %error, "cannot make the plugin folder");
     }
 }
 

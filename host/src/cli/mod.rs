@@ -7,19 +7,27 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::{Args, Parser, Subcommand};
 
 use self::plugin::PluginTask;
 use crate::app::{self, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
+use crate::plugin::contracts;
 use crate::process::{self, Host};
 use crate::workspace::{Cleared, Listed, State};
 use crate::{echo_agent, telemetry};
 
+/// What `--version` says: the program's number, and those of the contracts with plugins that it speaks.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let lines: Vec<&str> = contracts().collect();
+    format!("{}\ncontracts {}", env!("CARGO_PKG_VERSION"), lines.join(", "))
+});
+
 /// Makes CLI coding agents answer as models behind standard APIs.
 #[derive(Debug, Parser)]
-#[command(name = "agentbay", version, about)]
+#[command(name = "agentbay", version, long_version = LONG_VERSION.as_str(), about)]
 pub struct Command {
     #[command(subcommand)]
     task: Task,

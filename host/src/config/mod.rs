@@ -32,7 +32,7 @@ pub use edit::{EditError, InlineLimits, NewGrant, write_grant};
 pub use environment::Environment;
 pub use fault::{ConfigError, Fault};
 pub use models::{Models, Template};
-pub use plugins::Plugins;
+pub use plugins::{Plugins, Watching};
 pub use server::Server;
 pub use source::Source;
 

@@ -1,10 +1,11 @@
 //! `[plugins]`: the folders, and what is taken from them. What that is, is `plugin`'s.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::section::Section;
+use super::section::{Item, Section};
 use super::trust;
-use super::values::Paths;
+use super::values::{self, Paths, Zero};
 use crate::domain::{PluginLimits, Trust};
 
 /// The folders of the plugins.
@@ -14,7 +15,24 @@ pub struct Plugins {
     pub dir: PathBuf,
     /// Absolute path of the folder for what can be made again: compiled plugins.
     pub cache: PathBuf,
+    /// How changes of files are noticed.
+    pub watching: Watching,
 }
+
+/// How changes of files are noticed: those of the plugin folder, and of the settings too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Watching {
+    /// The operating system tells.
+    Events,
+    /// By looking, each time this long after the last.
+    Poll {
+        /// How long.
+        interval: Duration,
+    },
+}
+
+/// Soon enough for a person who waits, and rare enough for a file system that is far away.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 impl Plugins {
     /// The folder for the private folders of runs.
@@ -27,10 +45,29 @@ pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>, limits: PluginLi
     let plugins = Plugins {
         dir: folder(&mut section, "dir", ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"), paths),
         cache: folder(&mut section, "cache", ("XDG_CACHE_HOME", ".cache", "agentbay"), paths),
+        watching: watching(&mut section),
     };
     let trust = trust::read(&mut section, limits);
     section.finish();
     (plugins, trust)
+}
+
+fn watching(section: &mut Section<'_>) -> Watching {
+    let interval = section.take("poll_interval").and_then(|item| values::duration(&item, Zero::Refused));
+    let poll = Watching::Poll { interval: interval.unwrap_or(POLL_INTERVAL) };
+    let chosen = section.take("watch").and_then(|item| chosen(&item, poll));
+    chosen.unwrap_or(Watching::Events)
+}
+
+fn chosen(item: &Item<'_>, poll: Watching) -> Option<Watching> {
+    match item.text()? {
+        "events" => Some(Watching::Events),
+        "poll" => Some(poll),
+        other => {
+            item.fault(format!("{other:?} is not one of \"events\", \"poll\""));
+            None
+        }
+    }
 }
 
 /// The folder that is set, or else the place which the XDG base directory specification gives.

@@ -14,6 +14,7 @@ mod health;
 mod metrics;
 mod models;
 mod plugins;
+mod reload;
 mod request_id;
 mod runs;
 mod sse;
@@ -26,6 +27,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 
 use crate::doctor::Versions;
+use crate::look::Looks;
 use crate::metrics::Metrics;
 use crate::plugin::Snapshots;
 use crate::process::HostVariables;
@@ -37,6 +39,8 @@ use error::ApiError;
 pub struct State {
     /// Models and settings.
     pub snapshots: Snapshots,
+    /// Asks for a look at settings and plugins.
+    pub looks: Looks,
     /// Starts runs.
     pub runner: Runner,
     /// The variables of the process, for asking programs for their version.
@@ -57,6 +61,7 @@ pub fn router(state: State) -> Router {
         .route("/metrics", get(metrics::all))
         .route("/v1/drivers", get(drivers::list))
         .route("/v1/plugins", get(plugins::list))
+        .route("/v1/plugins/reload", post(reload::again))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/runs", get(runs::list))

@@ -6,12 +6,14 @@ use serde::Serialize;
 
 use super::State;
 use crate::domain::Features;
-use crate::plugin::{Health, LoadedPlugin, Refusal};
+use crate::plugin::{Health, LoadedPlugin, Refusal, contracts};
 
 /// A list of plugins.
 #[derive(Debug, Serialize)]
 pub(super) struct List {
     object: &'static str,
+    /// The lines of the contract that plugins may be built against.
+    contracts: Vec<&'static str>,
     data: Vec<Plugin>,
     refused: Vec<Refused>,
 }
@@ -49,7 +51,7 @@ struct WireTrap {
 
 /// A file that is not in use.
 #[derive(Debug, Serialize)]
-struct Refused {
+pub(super) struct Refused {
     file: String,
     reason: String,
 }
@@ -59,7 +61,7 @@ pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
     let snapshot = state.snapshots.newest();
     let data = snapshot.plugins.plugins.values().map(|plugin| Plugin::of(plugin)).collect();
     let refused = snapshot.plugins.refusals.iter().map(Refused::of).collect();
-    Json(List { object: "list", data, refused })
+    Json(List { object: "list", contracts: contracts().collect(), data, refused })
 }
 
 impl Plugin {
@@ -88,7 +90,7 @@ impl From<Health> for WireHealth {
 }
 
 impl Refused {
-    fn of(refusal: &Refusal) -> Self {
+    pub(super) fn of(refusal: &Refusal) -> Self {
         Self { file: refusal.path.display().to_string(), reason: refusal.reason.clone() }
     }
 }

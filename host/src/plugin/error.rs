@@ -39,8 +39,8 @@ pub enum LoadError {
     Version {
         /// The version the component exports.
         found: String,
-        /// The version of this host.
-        supported: &'static str,
+        /// The lines that this host speaks.
+        supported: String,
         /// Which of the two is behind.
         upgrade: &'static str,
     },

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::error::CallError;
 use crate::domain::PluginId;
-use crate::metrics::Metrics;
+use crate::metrics::{Living, Metrics};
 
 /// So many failures …
 const OFTEN: usize = 3;
@@ -17,12 +17,13 @@ const OFTEN: usize = 3;
 /// … within this time are too many.
 const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
-/// How one version of a plugin fares.
+/// How one version of a plugin fares. It is there as long as the version's code is: with the plugin, and with each run of it.
 #[derive(Debug)]
 pub(super) struct Record {
     plugin: PluginId,
     metrics: Metrics,
     health: Mutex<Health>,
+    _living: Living,
 }
 
 /// How a plugin fares.
@@ -51,7 +52,8 @@ pub struct Trap {
 
 impl Record {
     pub(super) fn new(plugin: PluginId, metrics: Metrics) -> Self {
-        Self { plugin, metrics, health: Mutex::default() }
+        let living = metrics.plugin_version(&plugin);
+        Self { plugin, metrics, health: Mutex::default(), _living: living }
     }
 
     /// A call failed just now. A plan that is no plan counts as little as a refusal: the plugin went on as it should.

@@ -3,13 +3,12 @@
 //! Every call goes through [`Caller::call`], so that none is without limits, and a plugin that failed is not called again.
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use wasmtime::Store;
 use wasmtime::component::ResourceAny;
 
-use super::abi::v0_1;
+use super::abi::{Agent, Answer, Pre};
 use super::engine::Engine;
 use super::error::CallError;
 use super::health::Record;
@@ -39,11 +38,8 @@ struct Caller {
 
 struct Guest {
     store: Store<State>,
-    agent: v0_1::Agent,
+    agent: Box<dyn Agent>,
 }
-
-/// What comes of a call.
-type Answer<'a, T> = Pin<Box<dyn Future<Output = wasmtime::Result<T>> + Send + 'a>>;
 
 impl fmt::Debug for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,9 +80,9 @@ impl Caller {
     async fn events(
         &mut self,
         call: &'static str,
-        make: impl for<'a> FnOnce(&'a mut Guest) -> Answer<'a, Vec<v0_1::WitEvent>> + Send + 'static,
+        make: impl for<'a> FnOnce(&'a mut Guest) -> Answer<'a, Vec<Event>> + Send + 'static,
     ) -> Result<Vec<Event>, CallError> {
-        let events: Vec<Event> = self.call(call, make).await?.into_iter().map(Event::from).collect();
+        let events = self.call(call, make).await?;
         let counted = self.guest.as_mut().map_or(Ok(()), |guest| count(&mut guest.store, &events));
         match counted {
             Ok(()) => Ok(events),
@@ -107,10 +103,10 @@ impl Caller {
 }
 
 impl Instance {
-    pub(super) async fn open(engine: &Engine, agent: &v0_1::Pre, limits: &PluginLimits) -> Result<Self, CallError> {
-        let (mut store, agent, lane) = (store(engine, limits), agent.clone(), engine.lane().clone());
+    pub(super) async fn open(engine: &Engine, agent: &Arc<dyn Pre>, limits: &PluginLimits) -> Result<Self, CallError> {
+        let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
         let opened = lane.run(async move {
-            let agent = agent.instantiate_async(&mut store).await?;
+            let agent = agent.open(&mut store).await?;
             Ok(Guest { store, agent })
         });
         let opened: wasmtime::Result<Guest> = opened.await.map_err(|_lost| CallError::Gone)?;
@@ -125,10 +121,7 @@ impl Instance {
     }
 
     pub(super) async fn describe(mut self) -> Result<Result<Description, DescriptionError>, CallError> {
-        let told = self.0.call("describe", |Guest { store, agent }| {
-            Box::pin(async move { agent.agentbay_plugin_agent().call_describe(store).await })
-        });
-        Ok(told.await?.try_into())
+        self.0.call("describe", |Guest { store, agent }| agent.describe(store)).await
     }
 
     /// Makes the command line of a turn. The inner error is the plugin's own refusal.
@@ -136,13 +129,13 @@ impl Instance {
     /// # Errors
     /// The plugin traps, or makes a plan that no process could be started with.
     pub async fn prepare(&mut self, turn: &Turn) -> Result<Result<Plan, Failure>, CallError> {
-        let turn = turn.into();
-        let answer = self.0.call("prepare", move |Guest { store, agent }| {
-            Box::pin(async move { agent.agentbay_plugin_agent().call_prepare(store, &turn).await })
-        });
+        let turn = turn.clone();
+        let answer = self
+            .0
+            .call("prepare", move |Guest { store, agent }| Box::pin(async move { agent.prepare(store, &turn).await }));
         match answer.await? {
-            Ok(plan) => Ok(Ok(plan.try_into()?)),
-            Err(failure) => Ok(Err(failure.into())),
+            Ok(plan) => Ok(Ok(plan?)),
+            Err(failure) => Ok(Err(failure)),
         }
     }
 
@@ -151,9 +144,9 @@ impl Instance {
     /// # Errors
     /// The plugin traps.
     pub async fn transcript(self, turn: &Turn) -> Result<Transcript, CallError> {
-        let (turn, mut caller) = (turn.into(), self.0);
+        let (turn, mut caller) = (turn.clone(), self.0);
         let made = caller.call("transcript.constructor", move |Guest { store, agent }| {
-            Box::pin(async move { agent.agentbay_plugin_agent().transcript().call_constructor(store, &turn).await })
+            Box::pin(async move { agent.transcript(store, &turn).await })
         });
         let transcript = made.await?;
         Ok(Transcript { caller, transcript })
@@ -166,9 +159,9 @@ impl Transcript {
     /// # Errors
     /// The plugin traps, or hands over too much.
     pub async fn begin(&mut self, turn: &Turn) -> Result<Vec<Event>, CallError> {
-        let (turn, this) = (turn.into(), self.transcript);
+        let (turn, this) = (turn.clone(), self.transcript);
         let told = self.caller.events("transcript.begin", move |Guest { store, agent }| {
-            Box::pin(async move { agent.agentbay_plugin_agent().transcript().call_begin(store, this, &turn).await })
+            Box::pin(async move { agent.begin(store, this, &turn).await })
         });
         told.await
     }
@@ -178,11 +171,9 @@ impl Transcript {
     /// # Errors
     /// The plugin traps, or hands over too much.
     pub async fn output(&mut self, source: StreamName, text: String) -> Result<Vec<Event>, CallError> {
-        let (source, this) = (source.into(), self.transcript);
+        let this = self.transcript;
         let told = self.caller.events("transcript.output", move |Guest { store, agent }| {
-            Box::pin(
-                async move { agent.agentbay_plugin_agent().transcript().call_output(store, this, source, &text).await },
-            )
+            Box::pin(async move { agent.output(store, this, source, &text).await })
         });
         told.await
     }
@@ -192,10 +183,7 @@ impl Transcript {
     /// # Errors
     /// The plugin traps.
     pub async fn exit(mut self, how: ExitStatus) -> Result<Outcome, CallError> {
-        let (how, this) = (how.into(), self.transcript);
-        let outcome = self.caller.call("transcript.exit", move |Guest { store, agent }| {
-            Box::pin(async move { agent.agentbay_plugin_agent().transcript().call_exit(store, this, how).await })
-        });
-        Ok(outcome.await?.into())
+        let this = self.transcript;
+        self.caller.call("transcript.exit", move |Guest { store, agent }| agent.exit(store, this, how)).await
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker};
 
-use super::abi::v0_1;
+use super::abi::{self, Line};
 use super::engine::Engine;
 use super::error::{CallError, LoadError};
 use super::health::{Health, Record};
@@ -58,7 +58,7 @@ pub struct LoadedPlugin {
     traps: Vec<String>,
     contract: String,
     engine: Engine,
-    agent: v0_1::Pre,
+    agent: Arc<dyn abi::Pre>,
     record: Arc<Record>,
 }
 
@@ -91,9 +91,9 @@ impl LoadedPlugin {
             .await?
             .map_err(|invalid| LoadError::NotAComponent(one_line(&format!("{invalid:#}"))))?;
         let traps = refuse_imports(&component, wasi)?;
-        let contract = v0_1::speaks(&component)?;
+        let (line, contract) = Line::of(&component)?;
         let pre = link(engine, &component, !traps.is_empty())?;
-        let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
+        let agent = line.link(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?.into();
         let description = Instance::open(engine, &agent, limits).await?.describe().await??.checked()?;
         let record = Arc::new(Record::new(description.id.clone(), engine.metrics().clone()));
         Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), agent, record })

@@ -19,6 +19,7 @@ mod scan;
 mod snapshot;
 mod terms;
 
+pub use abi::contracts;
 pub use catalogue::{Catalogue, PluginSet, Refusal};
 pub use compile::CompileError;
 pub use embedded::{embedded_ids, is_embedded};

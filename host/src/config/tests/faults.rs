@@ -16,6 +16,8 @@ port = 80
 [plugins]
 dir = ""
 cache = true
+watch = "inotify"
+poll_interval = 0
 [defaults]
 timeout = 0
 agentfile = "A.md"
@@ -51,30 +53,32 @@ proxy.toml:4: server.allowed_hosts: expected a list, found a string
 proxy.toml:5: server.port: unknown key: known here are `allowed_hosts`, `api_keys`, `drain`, `listen`
 proxy.toml:7: plugins.dir: is empty: give it a value or leave the key out
 proxy.toml:8: plugins.cache: expected a string, found a boolean
-proxy.toml:10: defaults.timeout: must not be zero
-proxy.toml:11: defaults.agentfile: unknown key: did you mean `agent_file`?
-proxy.toml:13: models.a.driver: "Codex" is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most
-proxy.toml:14: models.a.repo: expected a string, found an integer
-proxy.toml:15: models.a.worktree: expected true, false or { dir = "…" }, found a string
-proxy.toml:16: models.a.permission: "all" is not one of "read-only", "workspace-write", "full-access"
-proxy.toml:17: models.a.timeout: "30" is no duration, such as "30s" or "5m": time unit needed, for example 30sec or 30ms
-proxy.toml:18: models.a.env."": the name of a variable must not be empty, nor have `=` or NUL in it
-proxy.toml:18: models.a.env."A=B": the name of a variable must not be empty, nor have `=` or NUL in it
-proxy.toml:18: models.a.env.C: expected a string, true (pass it on) or false (take it away), found an integer
-proxy.toml:18: models.a.env.D: has a NUL character in it
-proxy.toml:19: models.a.options.n: has a number in it that JSON cannot write, in which plugins are given it
-proxy.toml:20: models.a.models: unknown key: did you mean `model`?
-proxy.toml:21: models.a.program: is empty: give it a value or leave the key out
-proxy.toml:22: models."b c": the name of a model must not have white space or control characters in it
-proxy.toml:22: models."b c".driver: is missing: name the plugin that drives the CLI, such as "codex"
-proxy.toml:22: models."b c".repo: is missing: name the folder of the repository, here or in [defaults]
-proxy.toml:24: limits.body: "many" is no size, such as "64 MiB" or "500 kB"
-proxy.toml:25: limits.keep_alive: must not be zero
-proxy.toml:26: limits.line: must not be negative
-proxy.toml:27: limits.grace: must not be longer than 366 days
-proxy.toml:28: limits.stderr: must not be larger than 1 TiB
-proxy.toml:29: limits.plugin_file: expected a size, such as "64 MiB", or a number of bytes, found a list
-proxy.toml:30: sever: unknown key: did you mean `server`?
+proxy.toml:9: plugins.watch: "inotify" is not one of "events", "poll"
+proxy.toml:10: plugins.poll_interval: must not be zero
+proxy.toml:12: defaults.timeout: must not be zero
+proxy.toml:13: defaults.agentfile: unknown key: did you mean `agent_file`?
+proxy.toml:15: models.a.driver: "Codex" is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most
+proxy.toml:16: models.a.repo: expected a string, found an integer
+proxy.toml:17: models.a.worktree: expected true, false or { dir = "…" }, found a string
+proxy.toml:18: models.a.permission: "all" is not one of "read-only", "workspace-write", "full-access"
+proxy.toml:19: models.a.timeout: "30" is no duration, such as "30s" or "5m": time unit needed, for example 30sec or 30ms
+proxy.toml:20: models.a.env."": the name of a variable must not be empty, nor have `=` or NUL in it
+proxy.toml:20: models.a.env."A=B": the name of a variable must not be empty, nor have `=` or NUL in it
+proxy.toml:20: models.a.env.C: expected a string, true (pass it on) or false (take it away), found an integer
+proxy.toml:20: models.a.env.D: has a NUL character in it
+proxy.toml:21: models.a.options.n: has a number in it that JSON cannot write, in which plugins are given it
+proxy.toml:22: models.a.models: unknown key: did you mean `model`?
+proxy.toml:23: models.a.program: is empty: give it a value or leave the key out
+proxy.toml:24: models."b c": the name of a model must not have white space or control characters in it
+proxy.toml:24: models."b c".driver: is missing: name the plugin that drives the CLI, such as "codex"
+proxy.toml:24: models."b c".repo: is missing: name the folder of the repository, here or in [defaults]
+proxy.toml:26: limits.body: "many" is no size, such as "64 MiB" or "500 kB"
+proxy.toml:27: limits.keep_alive: must not be zero
+proxy.toml:28: limits.line: must not be negative
+proxy.toml:29: limits.grace: must not be longer than 366 days
+proxy.toml:30: limits.stderr: must not be larger than 1 TiB
+proxy.toml:31: limits.plugin_file: expected a size, such as "64 MiB", or a number of bytes, found a list
+proxy.toml:32: sever: unknown key: did you mean `server`?
 models.json:2: d.driver: expected a string, found null
 models.json:2: d.repoPath: is missing: name the folder of the repository, or set `repo` in [defaults] of proxy.toml
 models.json:3: d.repo: unknown key: known here are `agentFile`, `driver`, `repoPath`, `worktree`
@@ -184,7 +188,7 @@ limits = { memory = 0, plugin_file = 1 }
     let expected = [
         "proxy.toml:3: plugins.require_pin: expected true or false, found an integer",
         "proxy.toml:4: plugins.signed_by[0]: is no public key of minisign: write the second line of its .pub file, which begins with RW",
-        "proxy.toml:5: plugins.pin: unknown key: known here are `cache`, `dir`, `require_pin`, `signed_by`",
+        "proxy.toml:5: plugins.pin: unknown key: known here are `cache`, `dir`, `poll_interval`, `require_pin`, `signed_by`, `watch`",
         "proxy.toml:6: plugins.My: \"My\" is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most",
         "proxy.toml:8: plugins.x.programs: expected a list, found a string",
         "proxy.toml:9: plugins.x.sha256: is no SHA-256: write its 64 hexadecimal digits, as `sha256sum` prints them",

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::super::{Environment, Limits, Models, Plugins};
+use super::super::{Environment, Limits, Models, Plugins, Watching};
 use super::{Folder, driver, model};
 use crate::domain::{Keep, Model, Worktree};
 
@@ -114,7 +114,11 @@ fn the_folders_of_plugins_follow_the_xdg_variables_that_are_absolute() {
     let mut folder = Folder::with(&[]);
     let pairs = [("HOME", "/home/me"), ("XDG_DATA_HOME", "/data"), ("XDG_CACHE_HOME", "relative")];
     folder.source.environment = Environment::from_pairs(pairs);
-    let expected = Plugins { dir: "/data/agentbay/plugins".into(), cache: "/home/me/.cache/agentbay".into() };
+    let expected = Plugins {
+        dir: "/data/agentbay/plugins".into(),
+        cache: "/home/me/.cache/agentbay".into(),
+        watching: Watching::Events,
+    };
     assert_eq!(folder.load().unwrap().plugins, expected);
 }
 
@@ -129,5 +133,6 @@ fn without_a_home_the_folders_have_to_be_set() {
 
     let mut folder = Folder::with(&[("proxy.toml", "plugins = { dir = \"/a\", cache = \"/b\" }")]);
     folder.source.environment = Environment::default();
-    assert_eq!(folder.load().unwrap().plugins, Plugins { dir: "/a".into(), cache: "/b".into() });
+    let expected = Plugins { dir: "/a".into(), cache: "/b".into(), watching: Watching::Events };
+    assert_eq!(folder.load().unwrap().plugins, expected);
 }

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use super::super::{Limits, Overrides, Plugins, Server, load};
+use super::super::{Limits, Overrides, Plugins, Server, Watching, load};
 use super::{Folder, driver, model};
 use crate::domain::{
     Access, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, RepoPath,
@@ -27,7 +27,7 @@ fn an_empty_file_gives_the_defaults() {
     let config = Folder::with(&[("proxy.toml", "")]).load().unwrap();
     assert_eq!(config.server, server("127.0.0.1:8787", Access::default(), 30));
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
-    assert_eq!(config.plugins, Plugins { dir, cache });
+    assert_eq!(config.plugins, Plugins { dir, cache, watching: Watching::Events });
     assert_eq!(config.limits, Limits::default());
     assert_eq!(Folder::with(&[("proxy.toml", "")]).models(), []);
 }
@@ -38,13 +38,14 @@ fn the_server_and_its_folders_are_where_they_are_set_to_be() {
         "proxy.toml",
         r#"
         server = { listen = "0.0.0.0:80", api_keys = ["one", "two"], allowed_hosts = ["Box.local:80", "[::1]"], drain = 0 }
-        plugins = { dir = "./plugins", cache = "~/cache" }
+        plugins = { dir = "./plugins", cache = "~/cache", watch = "poll", poll_interval = "5s" }
         "#,
     )]);
     let config = folder.load().unwrap();
     let access = Access::new(["one", "two"], ["box.local:80", "[::1]"]);
     assert_eq!(config.server, server("0.0.0.0:80", access, 0));
-    assert_eq!(config.plugins, Plugins { dir: folder.path().join("plugins"), cache: "/home/me/cache".into() });
+    let (dir, watching) = (folder.path().join("plugins"), Watching::Poll { interval: Duration::from_secs(5) });
+    assert_eq!(config.plugins, Plugins { dir, cache: "/home/me/cache".into(), watching });
 }
 
 #[test]

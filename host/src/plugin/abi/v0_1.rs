@@ -1,36 +1,94 @@
 //! Contract 0.1: generated bindings, and conversions between their types and the domain's.
 
-use wasmtime::component::Component;
+use wasmtime::Store;
+use wasmtime::component::{InstancePre, ResourceAny};
 
+use super::{Agent, Answer, Pre};
 use crate::domain;
-use crate::plugin::error::LoadError;
+use crate::plugin::limits::State;
 
 wasmtime::component::bindgen!({
-    path: "../wit",
+    path: "../wit/v0.1",
     world: "cli-agent",
     exports: { default: async },
 });
 
 use exports::agentbay::plugin::agent as wit;
 
-pub(in crate::plugin) use CliAgent as Agent;
-pub(in crate::plugin) use wit::Event as WitEvent;
-pub(in crate::plugin) type Pre = CliAgentPre<crate::plugin::limits::State>;
+/// Checks the types.
+pub(super) fn link(component: InstancePre<State>) -> wasmtime::Result<Box<dyn Pre>> {
+    Ok(Box::new(CliAgentPre::new(component)?))
+}
 
-const INTERFACE: &str = "agentbay:plugin/agent@";
-const SUPPORTED: &str = "0.1";
-
-/// Whether a component exports this line of the contract, and in which version.
-pub(in crate::plugin) fn speaks(component: &Component) -> Result<String, LoadError> {
-    let ty = component.component_type();
-    let engine = component.engine();
-    let version = ty.exports(engine).find_map(|(name, _)| name.strip_prefix(INTERFACE).map(str::to_owned));
-    let Some(found) = version else { return Err(LoadError::NoContract) };
-    if found.starts_with("0.1.") {
-        return Ok(found);
+impl Pre for CliAgentPre<State> {
+    fn open<'a>(&'a self, store: &'a mut Store<State>) -> Answer<'a, Box<dyn Agent>> {
+        Box::pin(async move { Ok(Box::new(self.instantiate_async(store).await?) as Box<dyn Agent>) })
     }
-    let upgrade = if found.starts_with("0.0.") { "the plugin" } else { "agentbay" };
-    Err(LoadError::Version { found, supported: SUPPORTED, upgrade })
+}
+
+impl Agent for CliAgent {
+    fn describe<'a>(
+        &'a self,
+        store: &'a mut Store<State>,
+    ) -> Answer<'a, Result<domain::Description, domain::DescriptionError>> {
+        Box::pin(async move { Ok(self.agentbay_plugin_agent().call_describe(store).await?.try_into()) })
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        store: &'a mut Store<State>,
+        turn: &'a domain::Turn,
+    ) -> Answer<'a, Result<Result<domain::Plan, domain::PlanError>, domain::Failure>> {
+        Box::pin(async move {
+            let answer = self.agentbay_plugin_agent().call_prepare(store, &turn.into()).await?;
+            Ok(answer.map(domain::Plan::try_from).map_err(domain::Failure::from))
+        })
+    }
+
+    fn transcript<'a>(&'a self, store: &'a mut Store<State>, turn: &'a domain::Turn) -> Answer<'a, ResourceAny> {
+        Box::pin(async move { self.agentbay_plugin_agent().transcript().call_constructor(store, &turn.into()).await })
+    }
+
+    fn begin<'a>(
+        &'a self,
+        store: &'a mut Store<State>,
+        this: ResourceAny,
+        turn: &'a domain::Turn,
+    ) -> Answer<'a, Vec<domain::Event>> {
+        Box::pin(async move {
+            let transcript = self.agentbay_plugin_agent().transcript();
+            Ok(ours(transcript.call_begin(store, this, &turn.into()).await?))
+        })
+    }
+
+    fn output<'a>(
+        &'a self,
+        store: &'a mut Store<State>,
+        this: ResourceAny,
+        source: domain::StreamName,
+        text: &'a str,
+    ) -> Answer<'a, Vec<domain::Event>> {
+        Box::pin(async move {
+            let transcript = self.agentbay_plugin_agent().transcript();
+            Ok(ours(transcript.call_output(store, this, source.into(), text).await?))
+        })
+    }
+
+    fn exit<'a>(
+        &'a self,
+        store: &'a mut Store<State>,
+        this: ResourceAny,
+        how: domain::ExitStatus,
+    ) -> Answer<'a, domain::Outcome> {
+        Box::pin(async move {
+            let transcript = self.agentbay_plugin_agent().transcript();
+            Ok(transcript.call_exit(store, this, how.into()).await?.into())
+        })
+    }
+}
+
+fn ours(events: Vec<wit::Event>) -> Vec<domain::Event> {
+    events.into_iter().map(domain::Event::from).collect()
 }
 
 impl From<&domain::Turn> for wit::Turn {

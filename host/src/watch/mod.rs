@@ -1,0 +1,108 @@
+//! Turns the noise of file systems into one word: look again. What to look at, and what it means, is known elsewhere.
+//!
+//! `events` hears of changes from the operating system, `poll` finds them by looking at regular times.
+
+mod events;
+mod poll;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::config::Watching;
+use events::Events;
+use poll::Poll;
+
+/// Nothing has happened for this long: whoever wrote has finished.
+const QUIET: Duration = Duration::from_millis(200);
+/// A folder that is never quiet is looked at all the same.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What is watched. Nothing of it need exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// Absolute paths of folders, of which everything directly in them counts.
+    pub folders: Vec<PathBuf>,
+    /// Absolute paths of files.
+    pub files: Vec<PathBuf>,
+}
+
+/// Watches files and folders.
+#[derive(Debug)]
+pub struct Watch(How);
+
+#[derive(Debug)]
+enum How {
+    Events(Events),
+    Poll(Poll),
+}
+
+impl Watch {
+    /// Begins to watch.
+    ///
+    /// # Errors
+    /// The operating system does not tell of changes.
+    pub fn new(watched: Watched, watching: Watching) -> notify::Result<Self> {
+        Ok(Self(match watching {
+            Watching::Events => How::Events(Events::new(watched)?),
+            Watching::Poll { interval } => How::Poll(Poll::new(watched, interval)),
+        }))
+    }
+
+    /// Waits for a change, and then until there is quiet. If it is given up on, [`Watch::arm`] has to be called.
+    pub async fn changed(&mut self) {
+        match &mut self.0 {
+            How::Events(events) => events.changed().await,
+            How::Poll(poll) => poll.changed().await,
+        }
+    }
+
+    /// Begins anew, with what is there now: what happens from here on is a change. A look that follows sees all that
+    /// happened before.
+    pub async fn arm(&mut self) {
+        match &mut self.0 {
+            How::Events(events) => events.arm_again(),
+            How::Poll(poll) => poll.arm().await,
+        }
+    }
+}
+
+impl Watched {
+    /// Every folder that leads to what is watched, from the top down, without the root: if one of them comes, goes or is
+    /// replaced, so does what is in it.
+    fn ways(&self) -> BTreeSet<PathBuf> {
+        let leading =
+            self.folders.iter().map(PathBuf::as_path).chain(self.files.iter().filter_map(|file| file.parent()));
+        let ways = leading.flat_map(Path::ancestors).filter(|folder| folder.parent().is_some());
+        ways.map(Path::to_owned).collect()
+    }
+
+    /// Whether a change at this path is one of what is watched.
+    fn concerns(&self, path: &Path) -> bool {
+        self.folders.iter().any(|folder| path.starts_with(folder) || folder.starts_with(path))
+            || self.files.iter().any(|file| file.starts_with(path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watched() -> Watched {
+        Watched { folders: vec!["/a/plugins".into()], files: vec!["/b/proxy.toml".into()] }
+    }
+
+    #[test]
+    fn what_leads_to_the_watched_is_watched_from_the_top_down() {
+        let ways: Vec<_> = watched().ways().into_iter().collect();
+        assert_eq!(ways, ["/a", "/a/plugins", "/b"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn neighbours_are_of_no_concern() {
+        let concerned = ["/a", "/a/plugins", "/a/plugins/x.wasm", "/b", "/b/proxy.toml"];
+        let others = ["/a/x", "/a/plugins-2/x.wasm", "/b/x.toml", "/c"];
+        assert!(concerned.iter().all(|path| watched().concerns(Path::new(path))));
+        assert!(!others.iter().any(|path| watched().concerns(Path::new(path))));
+    }
+}

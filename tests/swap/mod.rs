@@ -1,0 +1,171 @@
+//! Plugins that are swapped while requests run: each request is answered by one version, no request is lost, and old code
+//! goes. `make swap` does so at the rate and for the time that was promised, the suite for a moment.
+
+mod letter;
+mod load;
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::{Machine, Proxy, Request, Said, Streamed, wait_for};
+
+/// How long a component stays.
+const STAYS: Duration = Duration::from_millis(300);
+
+/// The built-in plugin, which is kept for when the file goes.
+const BUILT_IN: i64 = 1;
+
+/// How much is done.
+struct Extent {
+    /// Requests a second.
+    rate: u32,
+    lasting: Duration,
+    /// Swaps after which memory is looked at first and last.
+    swaps: (usize, usize),
+    /// What memory may have grown to meanwhile, in percent.
+    grown: u64,
+}
+
+/// The whole at the rate that `AGENTBAY_SWAP` says, or a little. How much memory is taken settles only after some swaps,
+/// so that a few of them show no more than that it does not run away.
+#[expect(clippy::disallowed_methods, reason = "a test is told how long it may take")]
+fn extent() -> Extent {
+    match std::env::var("AGENTBAY_SWAP") {
+        Ok(rate) => {
+            Extent { rate: rate.parse().unwrap(), lasting: Duration::from_secs(60), swaps: (100, 1000), grown: 110 }
+        }
+        Err(_) => Extent { rate: 25, lasting: Duration::from_secs(2), swaps: (20, 60), grown: 200 },
+    }
+}
+
+fn machine() -> Machine {
+    Machine::configured(
+        "[limits]\nruns = 1000\nqueue = 10000\n\
+         [defaults]\nrepo = \".\"\nretries = 0\nrepo_runs = 1000\n\
+         [models.echo]\ndriver = \"echo\"\n\
+         [models.waits]\ndriver = \"echo\"\nprogram = \"waits\"\n",
+    )
+}
+
+/// How many versions of the plugin there are in memory, the built-in one among them.
+fn versions(proxy: &Proxy) -> i64 {
+    let metrics = proxy.get("/metrics").body;
+    let gauge = metrics.lines().find_map(|line| line.strip_prefix("agentbay_plugin_versions{plugin=\"echo\"} "));
+    gauge.expect("the gauge").parse().unwrap()
+}
+
+fn reload(proxy: &Proxy) {
+    let answer = proxy.send(&Request::post("/v1/plugins/reload", ""));
+    assert_eq!((answer.status, &answer.json()["refused"]), (200, &serde_json::json!([])));
+}
+
+/// The letter of an answer that has no other.
+fn letter(answer: &Streamed) -> Option<char> {
+    let first = answer.content.chars().next()?;
+    let is_one = answer.content.chars().all(|letter| letter == first) && answer.content.len() >= 3;
+    (answer.done && answer.error.is_none() && is_one).then_some(first)
+}
+
+#[test]
+fn old_code_goes_with_the_last_run_that_began_with_it() {
+    let machine = machine();
+    let open = machine.path("open");
+    machine.stand_in("waits", &["gate", open.to_str().unwrap(), "first", "last"]);
+    machine.put_plugin("echo.wasm", letter::component('A'));
+    let proxy = machine.serve();
+    assert_eq!(versions(&proxy), BUILT_IN + 1);
+    let (_, mut events) = proxy.stream("waits", "hi");
+    let begun = |said: &Said| matches!(said, Said::Data(data) if data.contains("\"content\":\"A"));
+    assert!(events.by_ref().any(|said| begun(&said)));
+
+    for new in ['B', 'C', 'B'] {
+        machine.put_plugin("echo.wasm", letter::component(new));
+        reload(&proxy);
+        assert_eq!(letter(&proxy.streamed("echo", "hi")), Some(new));
+    }
+    wait_for("those without a run to go", || versions(&proxy) == BUILT_IN + 2);
+
+    fs::write(open, "").unwrap();
+    let rest = Streamed::read(events);
+    assert_eq!(letter(&rest), Some('A'));
+    wait_for("the first to go", || versions(&proxy) == BUILT_IN + 1);
+    fs::remove_file(machine.plugin("echo.wasm")).unwrap();
+    reload(&proxy);
+    wait_for("the last to go", || versions(&proxy) == BUILT_IN);
+}
+
+/// Puts one version after the other into the plugin folder until it is over, and says how often it did.
+fn swap(machine: &Machine, over: &AtomicBool) -> usize {
+    let components = ['A', 'B'].map(letter::component);
+    let begun = Instant::now();
+    let mut swaps = 0;
+    while !over.load(Ordering::Relaxed) {
+        machine.put_plugin("echo.wasm", &components[(swaps + 1) % 2]);
+        swaps += 1;
+        let next = begun + STAYS * u32::try_from(swaps).unwrap();
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+    }
+    swaps
+}
+
+/// The most versions that there ever were when it was looked at, until it is over.
+fn most_versions(proxy: &Proxy, over: &AtomicBool) -> i64 {
+    let mut most = 0;
+    while !over.load(Ordering::Relaxed) {
+        most = most.max(versions(proxy));
+        thread::sleep(Duration::from_millis(20));
+    }
+    most
+}
+
+#[test]
+fn no_request_fails_or_is_answered_by_two_versions_while_they_are_swapped() {
+    let (machine, extent, over) = (machine(), extent(), AtomicBool::new(false));
+    machine.put_plugin("echo.wasm", letter::component('A'));
+    let proxy = machine.serve();
+    let (told, swaps, most) = thread::scope(|scope| {
+        let swapping = scope.spawn(|| swap(&machine, &over));
+        let looking = scope.spawn(|| most_versions(&proxy, &over));
+        let told = load::ask(&proxy, "echo", extent.rate, extent.lasting);
+        over.store(true, Ordering::Relaxed);
+        (told, swapping.join().unwrap(), looking.join().unwrap())
+    });
+    let letters: Vec<_> = told.answers.iter().map(letter).collect();
+    let of = |wanted| letters.iter().filter(|letter| **letter == wanted).count();
+    let (a, b) = (of(Some('A')), of(Some('B')));
+    println!("{told}\n{a} times A, {b} times B, {swaps} times replaced, {} versions at the most", most - BUILT_IN);
+    let faulty = told.answers.iter().find(|answer| letter(answer).is_none());
+    assert!(a > 0 && b > 0 && faulty.is_none(), "{faulty:?}");
+    assert!(most <= BUILT_IN + 2, "{most}");
+}
+
+/// What of the memory of the process is in the machine's, in KiB.
+fn resident(proxy: &Proxy) -> u64 {
+    let status = fs::read_to_string(Path::new("/proc").join(proxy.pid().to_string()).join("status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+fn memory_does_not_grow_with_the_swaps() {
+    let (machine, extent) = (machine(), extent());
+    let components = ['A', 'B'].map(letter::component);
+    let proxy = machine.serve();
+    let swap = |number: usize| {
+        machine.put_plugin("echo.wasm", &components[number % 2]);
+        reload(&proxy);
+        if number.is_multiple_of(10) {
+            assert_eq!(letter(&proxy.streamed("echo", "hi")), Some('A'));
+        }
+    };
+    let (first, last) = extent.swaps;
+    (0..first).for_each(swap);
+    let before = resident(&proxy);
+    (first..last).for_each(swap);
+    let after = resident(&proxy);
+    println!("{before} KiB after {first} swaps, {after} KiB after {last}");
+    assert!(after * 100 <= before * extent.grown, "{before} KiB, then {after} KiB");
+}

@@ -1,0 +1,212 @@
+//! How changes of the plugin folder and the settings are noticed: folders that come and go, files that are half written,
+//! by events and by polling; and looks that are asked for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Machine, Proxy, Request, error, fixtures, wait_for};
+
+const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+
+/// The two ways to notice.
+const WAYS: [&str; 2] = ["watch = \"events\"", "watch = \"poll\"\npoll_interval = \"20ms\""];
+
+/// The settings with a way to notice.
+fn noticing(way: &str) -> String {
+    format!("[plugins]\n{way}\n{ECHO}")
+}
+
+/// A component that answers in capital letters.
+fn loud() -> Vec<u8> {
+    fs::read(fixtures().join("plugins/loud-echo.wasm")).unwrap()
+}
+
+/// Where the plugin `echo` in use comes from.
+fn source(proxy: &Proxy) -> String {
+    let plugins = proxy.get("/v1/plugins").json();
+    let mut all = plugins["data"].as_array().unwrap().iter();
+    all.find(|plugin| plugin["id"] == "echo").unwrap()["source"].as_str().unwrap().to_owned()
+}
+
+/// Waits until the plugin of a file is in use, or the program's own again.
+fn in_use(proxy: &Proxy, file: Option<&Path>) {
+    let expected = file.map_or_else(|| "embedded".to_owned(), |file| file.display().to_string());
+    wait_for(&format!("{expected} to be in use"), || source(proxy) == expected);
+}
+
+/// Tries something with each way to notice, on a machine with a loud plugin, given its folder.
+fn each_way(try_it: impl Fn(&Machine, &Proxy, &Path)) {
+    for way in WAYS {
+        let machine = Machine::configured(&noticing(way));
+        let file = machine.put_plugin("echo.wasm", loud());
+        let proxy = machine.serve();
+        in_use(&proxy, Some(&file));
+        try_it(&machine, &proxy, file.parent().unwrap());
+    }
+}
+
+#[test]
+fn a_folder_that_vanishes_and_returns_is_noticed() {
+    each_way(|_, proxy, folder| {
+        let file = folder.join("echo.wasm");
+        for _ in 0..2 {
+            fs::remove_dir_all(folder).unwrap();
+            in_use(proxy, None);
+            fs::create_dir(folder).unwrap();
+            fs::write(&file, loud()).unwrap();
+            in_use(proxy, Some(&file));
+        }
+        fs::remove_file(&file).unwrap();
+        in_use(proxy, None);
+    });
+}
+
+#[test]
+fn a_folder_that_another_takes_the_place_of_is_noticed() {
+    each_way(|machine, proxy, folder| {
+        let (next, file) = (machine.path("next"), folder.join("louder.wasm"));
+        fs::create_dir(&next).unwrap();
+        fs::write(next.join("louder.wasm"), loud()).unwrap();
+        fs::rename(folder, machine.path("before")).unwrap();
+        fs::rename(&next, folder).unwrap();
+        in_use(proxy, Some(&file));
+        // What happens in the folder that was put away is nobody's concern, and what happens in the new one is.
+        fs::remove_file(machine.path("before/echo.wasm")).unwrap();
+        fs::remove_file(file).unwrap();
+        in_use(proxy, None);
+    });
+}
+
+#[test]
+fn a_folder_whose_parent_goes_and_comes_is_noticed() {
+    each_way(|machine, proxy, folder| {
+        let (file, parent, away) = (folder.join("echo.wasm"), folder.parent().unwrap(), machine.path("away"));
+        fs::rename(parent, &away).unwrap();
+        in_use(proxy, None);
+        fs::rename(&away, parent).unwrap();
+        in_use(proxy, Some(&file));
+        fs::remove_dir_all(parent.parent().unwrap()).unwrap();
+        in_use(proxy, None);
+        fs::create_dir_all(folder).unwrap();
+        fs::write(&file, loud()).unwrap();
+        in_use(proxy, Some(&file));
+    });
+}
+
+#[test]
+fn a_folder_that_is_not_there_at_the_start_is_noticed_when_it_comes() {
+    for way in WAYS {
+        let machine = Machine::configured(&noticing(way));
+        let folder: PathBuf = machine.plugin("");
+        // No folder can be made where a file is.
+        let in_the_way = folder.parent().unwrap().parent().unwrap();
+        fs::create_dir_all(in_the_way.parent().unwrap()).unwrap();
+        fs::write(in_the_way, "").unwrap();
+        let proxy = machine.serve();
+        proxy.logged(&["WARN", "cannot make the plugin folder"]);
+        in_use(&proxy, None);
+        fs::remove_file(in_the_way).unwrap();
+        let file = machine.put_plugin("echo.wasm", loud());
+        in_use(&proxy, Some(&file));
+    }
+}
+
+#[test]
+fn a_file_that_is_half_written_takes_the_place_of_none_and_does_when_it_is_complete() {
+    for way in WAYS {
+        let machine = Machine::configured(&noticing(way));
+        let proxy = machine.serve();
+        let (file, all) = (machine.plugin("echo.wasm"), loud());
+        fs::write(&file, &all[..all.len() / 2]).unwrap();
+        proxy.logged(&["ERROR", "plugin refused", file.to_str().unwrap(), "is no WebAssembly component"]);
+        assert_eq!((source(&proxy).as_str(), proxy.ask("echo", "hi").as_str()), ("embedded", "hi"));
+        fs::write(&file, &all).unwrap();
+        in_use(&proxy, Some(&file));
+        assert_eq!(proxy.ask("echo", "hi"), "HI");
+        // Cut off in place, it stays in use as it was.
+        fs::write(&file, &all[..100]).unwrap();
+        wait_for("the file to be refused", || proxy.get("/v1/plugins").json()["refused"] != json!([]));
+        assert_eq!(proxy.ask("echo", "hi"), "HI");
+    }
+}
+
+#[test]
+fn settings_that_are_replaced_as_editors_do_are_noticed() {
+    for way in WAYS {
+        let machine = Machine::configured(&noticing(way));
+        let proxy = machine.serve();
+        assert_eq!(proxy.models(), ["echo"]);
+        for name in ["one", "two"] {
+            machine.write("proxy.toml", noticing(way).replace("models.echo", &format!("models.{name}")));
+            wait_for("the new settings", || proxy.models() == [name]);
+        }
+    }
+}
+
+fn reload(proxy: &Proxy) -> Answer {
+    proxy.send(&Request::post("/v1/plugins/reload", "{}"))
+}
+
+#[test]
+fn a_look_that_is_asked_for_is_over_when_it_is_answered() {
+    // So long that nothing is noticed in another way.
+    let machine = Machine::configured(&noticing("watch = \"poll\"\npoll_interval = \"1h\""));
+    let proxy = machine.serve();
+    let all = ["acp", "claude", "codex", "copilot", "echo", "gemini", "generic", "glm", "grok", "opencode", "qwen"];
+    let found = |generation: u64, refused: Value, configuration: Value| {
+        let plugins: Value = json!(all);
+        json!({"object": "reload", "generation": generation, "plugins": plugins, "refused": refused,
+               "configuration": configuration})
+    };
+    let well = json!({"state": "read", "faults": []});
+
+    machine.put_plugin("echo.wasm", loud());
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+    let answer = reload(&proxy);
+    assert_eq!((answer.status, answer.json()), (200, found(2, json!([]), well.clone())));
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+
+    let file = machine.put_plugin("bad.wasm", wat::parse_str("(component)").unwrap());
+    let reason = "does not export `agentbay:plugin/agent`: it was not built against the contract in wit/";
+    assert_eq!(reload(&proxy).json(), found(3, json!([{"file": file, "reason": reason}]), well));
+    fs::remove_file(file).unwrap();
+
+    machine.write("proxy.toml", "[models.other]\ndriver = \"echo\"\n");
+    let fault = "proxy.toml:1: models.other.repo: is missing: name the folder of the repository, here or in [defaults]";
+    let answer = reload(&proxy);
+    let kept = json!({"state": "kept", "faults": [fault]});
+    assert_eq!((answer.status, answer.json()), (200, found(4, json!([]), kept)));
+    assert_eq!(proxy.models(), ["echo"]);
+
+    proxy.signal(Signal::HUP);
+    proxy.logged(&["looked again", "generation=5 "]);
+}
+
+#[test]
+fn a_look_is_asked_for_with_a_key_if_there_is_one() {
+    let machine = Machine::configured(&format!("server.api_keys = [\"one\"]\n{ECHO}"));
+    let proxy = machine.serve();
+    let refused = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
+    let expected = error(refused, "invalid_request_error", None, "invalid_api_key", None);
+    let answer = reload(&proxy);
+    assert_eq!((answer.status, answer.json()), (401, expected));
+    let with_key = Request::post("/v1/plugins/reload", "").header("authorization", "Bearer one");
+    assert_eq!(proxy.send(&with_key).json()["generation"], 2);
+}
+
+#[test]
+fn each_of_many_who_ask_at_once_is_told_of_a_look_that_began_after_it_asked() {
+    let machine = Machine::configured(ECHO);
+    let proxy = machine.serve();
+    let file = machine.put_plugin("echo.wasm", loud());
+    let generations: Vec<u64> = thread::scope(|scope| {
+        let asking: Vec<_> = (0..16).map(|_| scope.spawn(|| reload(&proxy).json()["generation"].as_u64())).collect();
+        asking.into_iter().map(|asked| asked.join().unwrap().unwrap()).collect()
+    });
+    assert!(generations.iter().all(|generation| (2..=20).contains(generation)), "{generations:?}");
+    assert_eq!(source(&proxy), file.display().to_string());
+}
