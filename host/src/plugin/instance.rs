@@ -11,10 +11,10 @@ use wasmtime::component::ResourceAny;
 
 use super::abi::v0_1;
 use super::engine::Engine;
-use super::error::CallError;
+use super::error::{CallError, LoadError};
 use super::health::Record;
 use super::lane::Lane;
-use super::limits::{State, count, rearm, reason, store};
+use super::limits::{State, count, one_line, rearm, reason, store};
 use crate::domain::{
     Description, DescriptionError, Event, ExitStatus, Failure, Outcome, Plan, PluginLimits, StreamName, Turn,
 };
@@ -114,8 +114,21 @@ impl Instance {
             Ok(Guest { store, agent })
         });
         let opened: wasmtime::Result<Guest> = opened.await.map_err(|_lost| CallError::Gone)?;
-        let trap = |error| CallError::Trap { call: "instantiate", reason: reason(&error) };
-        Ok(Self(Caller { guest: Some(opened.map_err(trap)?), lane, record: None }))
+        let opened = opened.map_err(|error| not_instantiated(&error))?;
+        Ok(Self(Caller { guest: Some(opened), lane, record: None }))
+    }
+
+    /// The first one of a component: besides, its types are looked at.
+    pub(super) async fn first(engine: &Engine, agent: &v0_1::Pre, limits: &PluginLimits) -> Result<Self, LoadError> {
+        let (mut store, pre, lane) = (store(engine, limits), agent.instance_pre().clone(), engine.lane().clone());
+        let opened = lane.run(async move {
+            let instance = pre.instantiate_async(&mut store).await.map_err(|error| not_instantiated(&error))?;
+            let agent = v0_1::Agent::new(&mut store, &instance)
+                .map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
+            Ok(Guest { store, agent })
+        });
+        let opened: Result<Guest, LoadError> = opened.await.map_err(|_lost| CallError::Gone)?;
+        Ok(Self(Caller { guest: Some(opened?), lane, record: None }))
     }
 
     /// From now on its failures are noted.
@@ -158,6 +171,10 @@ impl Instance {
         let transcript = made.await?;
         Ok(Transcript { caller, transcript })
     }
+}
+
+fn not_instantiated(error: &wasmtime::Error) -> CallError {
+    CallError::Trap { call: "instantiate", reason: reason(error) }
 }
 
 impl Transcript {

@@ -94,7 +94,7 @@ impl LoadedPlugin {
         let contract = v0_1::speaks(&component)?;
         let pre = link(engine, &component)?;
         let agent = v0_1::Pre::new(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
-        let description = Instance::open(engine, &agent, limits).await?.describe().await??.checked()?;
+        let description = Instance::first(engine, &agent, limits).await?.describe().await??.checked()?;
         let record = Arc::new(Record::new(description.id.clone(), engine.metrics().clone()));
         Ok(Self { description, origin, sha256, contract, engine: engine.clone(), agent, record })
     }
