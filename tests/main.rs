@@ -14,6 +14,7 @@ mod doctor;
 mod errors;
 mod faults;
 mod goldens;
+mod hostile;
 mod killed;
 mod limits;
 mod openai_client;

@@ -1,13 +1,16 @@
 //! The compiler's turn: one file after the other, off the threads that serve, each for a limited time.
 //!
 //! A compiler cannot be stopped. What takes too long is given up on: its thread goes on until it is through, and what it
-//! made is dropped. So that many such files cannot take many threads, there are few places.
+//! made is dropped. So that many such files cannot take many threads, there are few places; and the threads are not the
+//! runtime's, which waits for its own when the process is to end.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
 
 /// One for the file whose turn it is, and one for a file that was given up on.
@@ -26,9 +29,9 @@ pub enum CompileError {
     /// Every place is taken by a file that was given up on.
     #[error("cannot be compiled yet: other files that took too long are still being compiled (look again with SIGHUP)")]
     Busy,
-    /// The compiler panicked.
+    /// The compiler panicked, or there is no thread for it.
     #[error("made the compiler fail: {0}")]
-    Panicked(String),
+    Failed(String),
 }
 
 impl Compiler {
@@ -44,16 +47,28 @@ impl Compiler {
     ) -> Result<T, CompileError> {
         // Files are loaded one after the other, so whoever has a place now keeps it for long.
         let place = Arc::clone(&self.0).try_acquire_owned().map_err(|_taken| CompileError::Busy)?;
-        let thread = spawn_blocking(move || {
-            let compiled = compile();
+        let (done, compiled) = oneshot::channel();
+        let work = move || {
+            // What is half done is dropped with the panic.
+            let result = catch_unwind(AssertUnwindSafe(compile));
             drop(place);
-            compiled
-        });
-        match timeout(patience, thread).await {
-            Ok(ended) => ended.map_err(|panic| CompileError::Panicked(panic.to_string())),
+            // Nobody waits for what was given up on.
+            let _given_up = done.send(result);
+        };
+        let started = thread::Builder::new().name("plugin-compiler".to_owned()).spawn(work);
+        started.map_err(|error| CompileError::Failed(error.to_string()))?;
+        match timeout(patience, compiled).await {
+            Ok(Ok(result)) => result.map_err(|panic| CompileError::Failed(words(&*panic))),
+            Ok(Err(_lost)) => Err(CompileError::Failed("it was broken off".to_owned())),
             Err(_elapsed) => Err(CompileError::TooLong(patience)),
         }
     }
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic").to_owned()
 }
 
 #[cfg(test)]
@@ -69,7 +84,7 @@ mod tests {
         let compiler = Compiler::new();
         for _ in 0..=PLACES {
             let failed = compiler.run(LONG, || -> u8 { panic!("for the test") }).await;
-            assert!(matches!(&failed, Err(CompileError::Panicked(why)) if why.contains("for the test")), "{failed:?}");
+            assert_eq!(failed, Err(CompileError::Failed("for the test".to_owned())));
         }
         assert_eq!(compiler.run(LONG, || 1).await, Ok(1));
     }

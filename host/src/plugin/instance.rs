@@ -10,10 +10,10 @@ use wasmtime::component::ResourceAny;
 
 use super::abi::{Agent, Answer, Pre};
 use super::engine::Engine;
-use super::error::CallError;
+use super::error::{CallError, LoadError};
 use super::health::Record;
 use super::lane::Lane;
-use super::limits::{State, count, rearm, reason, store};
+use super::limits::{State, count, one_line, rearm, reason, store};
 use crate::domain::{
     Description, DescriptionError, Event, ExitStatus, Failure, Outcome, Plan, PluginLimits, StreamName, Turn,
 };
@@ -106,12 +106,27 @@ impl Instance {
     pub(super) async fn open(engine: &Engine, agent: &Arc<dyn Pre>, limits: &PluginLimits) -> Result<Self, CallError> {
         let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
         let opened = lane.run(async move {
-            let agent = agent.open(&mut store).await?;
+            let instance = agent.component().instantiate_async(&mut store).await?;
+            let agent = agent.agent(&mut store, &instance)?;
             Ok(Guest { store, agent })
         });
         let opened: wasmtime::Result<Guest> = opened.await.map_err(|_lost| CallError::Gone)?;
-        let trap = |error| CallError::Trap { call: "instantiate", reason: reason(&error) };
-        Ok(Self(Caller { guest: Some(opened.map_err(trap)?), lane, record: None }))
+        let opened = opened.map_err(|error| not_instantiated(&error))?;
+        Ok(Self(Caller { guest: Some(opened), lane, record: None }))
+    }
+
+    /// The first one of a component: besides, its types are looked at.
+    pub(super) async fn first(engine: &Engine, agent: &Arc<dyn Pre>, limits: &PluginLimits) -> Result<Self, LoadError> {
+        let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
+        let opened = lane.run(async move {
+            let instance = agent.component().instantiate_async(&mut store).await;
+            let instance = instance.map_err(|error| not_instantiated(&error))?;
+            let agent = agent.agent(&mut store, &instance);
+            let agent = agent.map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
+            Ok(Guest { store, agent })
+        });
+        let opened: Result<Guest, LoadError> = opened.await.map_err(|_lost| CallError::Gone)?;
+        Ok(Self(Caller { guest: Some(opened?), lane, record: None }))
     }
 
     /// From now on its failures are noted.
@@ -151,6 +166,10 @@ impl Instance {
         let transcript = made.await?;
         Ok(Transcript { caller, transcript })
     }
+}
+
+fn not_instantiated(error: &wasmtime::Error) -> CallError {
+    CallError::Trap { call: "instantiate", reason: reason(error) }
 }
 
 impl Transcript {

@@ -8,7 +8,7 @@ mod v0_1;
 use std::pin::Pin;
 
 use wasmtime::Store;
-use wasmtime::component::{Component, InstancePre, ResourceAny};
+use wasmtime::component::{Component, Instance, InstancePre, ResourceAny};
 
 use super::error::LoadError;
 use super::limits::State;
@@ -33,8 +33,11 @@ pub(super) type Answer<'a, T> = Pin<Box<dyn Future<Output = wasmtime::Result<T>>
 
 /// A component whose types are those of its line.
 pub(super) trait Pre: Send + Sync {
-    /// Instantiates it.
-    fn open<'a>(&'a self, store: &'a mut Store<State>) -> Answer<'a, Box<dyn Agent>>;
+    /// What it is instantiated from.
+    fn component(&self) -> &InstancePre<State>;
+
+    /// Finds the contract's functions in an instance of it, which must have the contract's types.
+    fn agent(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<Box<dyn Agent>>;
 }
 
 /// An instance of it. The functions are the contract's.

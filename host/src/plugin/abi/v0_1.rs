@@ -1,7 +1,7 @@
 //! Contract 0.1: generated bindings, and conversions between their types and the domain's.
 
 use wasmtime::Store;
-use wasmtime::component::{InstancePre, ResourceAny};
+use wasmtime::component::{Instance, InstancePre, ResourceAny};
 
 use super::{Agent, Answer, Pre};
 use crate::domain;
@@ -21,8 +21,12 @@ pub(super) fn link(component: InstancePre<State>) -> wasmtime::Result<Box<dyn Pr
 }
 
 impl Pre for CliAgentPre<State> {
-    fn open<'a>(&'a self, store: &'a mut Store<State>) -> Answer<'a, Box<dyn Agent>> {
-        Box::pin(async move { Ok(Box::new(self.instantiate_async(store).await?) as Box<dyn Agent>) })
+    fn component(&self) -> &InstancePre<State> {
+        self.instance_pre()
+    }
+
+    fn agent(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<Box<dyn Agent>> {
+        Ok(Box::new(CliAgent::new(store, instance)?))
     }
 }
 

@@ -1,0 +1,157 @@
+//! Plugins that would stop, slow, fill or deceive the program, and what stops them. `make hostile` prints a line for each,
+//! has several clients at each of them at once, and holds what others notice of it against what they notice at rest; the
+//! suite has each of them do what it can, and looks at what stopped it.
+
+mod component;
+mod measure;
+mod table;
+mod trap;
+
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::support::{Answer, Machine, Proxy, chat};
+use measure::{others, resident};
+use table::{Hostile, Stopped};
+
+/// By how much the p99 of others may grow.
+const SLOWER: Duration = Duration::from_millis(20);
+
+/// How many clients are at a plugin at once.
+const CLIENTS: usize = 4;
+
+/// Whether others are measured.
+#[expect(clippy::disallowed_methods, reason = "a test is told how long it may take")]
+fn is_measured() -> bool {
+    std::env::var("AGENTBAY_HOSTILE").is_ok()
+}
+
+/// A machine with all of them in its plugin folder, a model for each, and limits that are quick to meet.
+fn machine(plugins: &[Hostile]) -> Machine {
+    let model = |name: &str| {
+        format!("[models.{name}]\ndriver = \"{name}\"\nrepo = \".\"\nprogram = \"cli\"\nrepo_runs = 64\nretries = 0\n")
+    };
+    let models: String = plugins.iter().map(|plugin| model(plugin.name)).collect();
+    let machine = Machine::configured(&format!(
+        "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\n{models}\
+         [limits]\nruns = 64\nplugin_call_cpu = \"{}\"\nplugin_output = \"4 MiB\"\nplugin_notices = 3\n",
+        if is_measured() { "250ms" } else { "50ms" }
+    ));
+    machine.script("cli", "printf 'one '; sleep 0.02; printf two");
+    for plugin in plugins {
+        machine.put_plugin(&format!("{}.wasm", plugin.name), &plugin.file);
+    }
+    machine
+}
+
+/// What is known of the plugins: those in use, and the files that are not.
+fn known(proxy: &Proxy) -> Value {
+    proxy.get("/v1/plugins").json()
+}
+
+/// Why a file is refused.
+fn refusal(known: &Value, name: &str) -> String {
+    let file = format!("/{name}.wasm");
+    let refused = known["refused"].as_array().unwrap();
+    let refused = refused.iter().find(|refused| refused["file"].as_str().unwrap().ends_with(&file));
+    refused.map(|refused| refused["reason"].as_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+/// How a plugin fares.
+fn health(known: &Value, name: &str) -> Value {
+    let plugin = known["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == name);
+    plugin.map(|plugin| plugin["health"].clone()).unwrap_or_default()
+}
+
+/// What stopped a plugin: the end of what was told of it, if that is what had to stop it.
+fn stopped(proxy: &Proxy, plugin: &Hostile, answer: &Answer) -> Result<String, String> {
+    let message = |answer: &Answer| answer.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+    let (fits, told) = match plugin.stopped {
+        Stopped::AtLoad(words) => {
+            let reason = refusal(&known(proxy), plugin.name);
+            (reason.contains(words) && answer.status == 500, reason)
+        }
+        Stopped::Failed(status, words) => {
+            let message = message(answer);
+            (answer.status == status && message.contains(words), message)
+        }
+        Stopped::Noted(words) => {
+            let reason = health(&known(proxy), plugin.name)["last"]["reason"].as_str().unwrap_or_default().to_owned();
+            let trapped = answer.header("x-agentbay-plugin") == Some("trapped");
+            (answer.status == 200 && trapped && reason.contains(words), reason)
+        }
+        Stopped::Harmless(said) => {
+            let body = answer.json();
+            let told = body["choices"][0]["message"]["content"].as_str() == Some(said);
+            let forged = answer.header("x-forged").or(answer.header("x-agent-session"));
+            (answer.status == 200 && told && forged.is_none(), "nothing: it concerns nobody else".to_owned())
+        }
+    };
+    if fits { Ok(told) } else { Err(format!("{told:?} {answer:?}").chars().take(300).collect()) }
+}
+
+/// Goes at a plugin once: with a request, or by writing its file once more, a little different each time.
+fn go_at(machine: &Machine, proxy: &Proxy, plugin: &Hostile, times: &Mutex<u64>) -> Answer {
+    if is_measured() && matches!(plugin.stopped, Stopped::AtLoad(_)) {
+        let mut times = times.lock().unwrap();
+        *times += 1;
+        // A section of nobody's own, which nobody reads.
+        let section = [&[0, 10, 1, b'n'][..], &times.to_be_bytes()].concat();
+        machine.put_plugin(&format!("{}.wasm", plugin.name), [plugin.file.clone(), section].concat());
+        thread::sleep(Duration::from_millis(250));
+    }
+    proxy.complete(&chat(plugin.name, "hi"))
+}
+
+/// One line of the table.
+#[expect(clippy::print_stdout, reason = "the table is for whoever runs the test with its output")]
+fn line(name: &str, tries: &str, stopped: &str, rest: &str, p99: &str, memory: &str, verdict: &str) {
+    let stopped: String = stopped.chars().take(100).collect();
+    println!("{name:<22} {tries:<70} {stopped:<100} {rest:>9} {p99:>9} {memory:>8} {verdict}");
+}
+
+fn ms(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+#[test]
+fn every_hostile_plugin_is_stopped_by_what_has_to_stop_it() {
+    let plugins = table::all();
+    let machine = machine(&plugins);
+    let proxy = machine.serve();
+    let (count, clients) = if is_measured() { (100, CLIENTS) } else { (2, 1) };
+    line("plugin", "what it tries", "what stopped it", "at rest", "p99", "memory", "verdict");
+    let (times, mut wrong) = (Mutex::new(0), 0);
+    let most = most_memory(clients);
+    for plugin in &plugins {
+        // Each time anew: the machine may have more to do than these tests.
+        let rest = others(&proxy, count, || thread::sleep(Duration::from_millis(5)), 1);
+        let before = resident(&proxy);
+        let noticed = others(&proxy, count, || drop(go_at(&machine, &proxy, plugin, &times)), clients);
+        let found = stopped(&proxy, plugin, &go_at(&machine, &proxy, plugin, &times));
+        let grown = noticed.memory.saturating_sub(before);
+        let verdict = match &found {
+            Err(_) => "NOT STOPPED",
+            Ok(_) if grown > most => "FILLED",
+            Ok(_) if is_measured() && noticed.p99 > rest.p99 + SLOWER => "SLOWED",
+            Ok(_) => "held",
+        };
+        wrong += usize::from(verdict != "held");
+        let found = found.unwrap_or_else(|found| found);
+        let grown = format!("{grown} MiB");
+        line(plugin.name, &plugin.tries, &found, &ms(rest.p99), &ms(noticed.p99), &grown, verdict);
+    }
+    assert_eq!(wrong, 0, "of {} lines", plugins.len());
+    proxy.logged(&["WARN", "`limits.plugin_notices`"]);
+    assert!(!machine.path("home/.cache/agentbay/x").exists(), "a file was written outside the folder of its run");
+}
+
+/// By how much memory may grow, in MiB: for each client what a plugin may have, twice what it may hand over, since that
+/// is read into the host's own form, and what the allocator keeps for the next time.
+fn most_memory(clients: usize) -> u64 {
+    let each = 64 + 2 * 64;
+    each * clients as u64 + 64
+}

@@ -1,0 +1,136 @@
+//! The hostile plugins: each with what has to stop it, and what its client has to be told.
+
+use super::component::{Contract, component, text, tries};
+
+/// A hostile plugin.
+pub(super) struct Hostile {
+    /// Its id, and that of its model.
+    pub(super) name: &'static str,
+    /// What it tries.
+    pub(super) tries: String,
+    pub(super) file: Vec<u8>,
+    pub(super) stopped: Stopped,
+}
+
+/// What has to stop a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// It is refused when it is loaded, for a reason with these words.
+    AtLoad(&'static str),
+    /// Its run fails with this status and an error with these words.
+    Failed(u16, &'static str),
+    /// Its run answers, but the plugin is noted to have failed for a reason with these words.
+    Noted(&'static str),
+    /// Its run answers with this: what it did concerns nobody else.
+    Harmless(&'static str),
+}
+
+use Stopped::{AtLoad, Failed, Harmless, Noted};
+
+const CPU: &str = "`limits.plugin_call_cpu`";
+const TRAP: &str = "`unreachable` instruction executed";
+
+/// Those that have a text of their own.
+const TEXTS: [(&str, Stopped); 35] = [
+    ("loop-at-start", AtLoad(CPU)),
+    ("loop-in-describe", AtLoad(CPU)),
+    ("loop-in-prepare", Failed(500, CPU)),
+    ("loop-in-begin", Failed(500, CPU)),
+    ("loop-in-output", Failed(500, CPU)),
+    ("loop-in-exit", Noted(CPU)),
+    ("trap-in-describe", AtLoad(TRAP)),
+    ("trap-in-prepare", Failed(500, TRAP)),
+    ("trap-in-constructor", Failed(500, TRAP)),
+    ("trap-in-begin", Failed(500, TRAP)),
+    ("trap-in-output", Failed(500, TRAP)),
+    ("trap-in-mid-stream", Noted(TRAP)),
+    ("trap-in-exit", Noted(TRAP)),
+    ("large-memory", AtLoad("`limits.plugin_memory`")),
+    ("memory-bomb", Failed(500, "`limits.plugin_memory`")),
+    ("table-bomb", Failed(500, "`limits.plugin_memory`")),
+    ("handle-bomb", Failed(500, "handle limit exceeded")),
+    ("fill-memory", Failed(500, CPU)),
+    ("deep-recursion", Failed(500, "call stack exhausted")),
+    ("long-result", Failed(500, "`limits.plugin_result`")),
+    ("million-events", Failed(500, "`transcript.output`")),
+    ("many-events", Failed(500, "`limits.plugin_events`")),
+    ("endless-text", Noted("`limits.plugin_output`")),
+    ("many-notices", Harmless("")),
+    ("forged-done", Harmless("forged")),
+    ("forged-session", Harmless("one two")),
+    ("long-session", Harmless("one two")),
+    ("undeclared-program", Failed(500, "asks for the program `sh`, which it does not declare")),
+    ("ld-preload", Failed(500, "sets the variable `LD_PRELOAD`")),
+    ("file-outside", Failed(500, "a file named \"../x\"")),
+    ("many-files", Failed(500, "the plan has 100000 files")),
+    ("nul-in-argument", Failed(500, "a NUL byte in argument 1")),
+    ("long-arguments", Failed(400, "argument 1 of the CLI")),
+    ("gigabytes-of-arguments", Failed(500, "`limits.plugin_result`")),
+    ("long-name", AtLoad("a name of 1048576 bytes")),
+];
+
+/// All of them.
+pub(super) fn all() -> Vec<Hostile> {
+    let ours = Contract::ours();
+    let of_text = |(name, stopped)| {
+        let file = component(name, &text(name), &ours);
+        Hostile { name, tries: tries(name), file, stopped }
+    };
+    TEXTS.map(of_text).into_iter().chain(made()).collect()
+}
+
+/// Those whose point is in their form.
+fn made() -> Vec<Hostile> {
+    let ours = Contract::ours();
+    let made = |name, tries: &str, stopped, file| Hostile { name, tries: tries.to_owned(), file, stopped };
+    let good = component("good", "", &ours);
+    let importing = Contract::ours().with("world cli-agent {", "world cli-agent {\n  import spy: func();");
+    let spy = "(import \"$root\" \"spy\" (func $spy))";
+    let other = Contract::ours().with("partial: bool", "partial: char");
+    let memories = "(memory 1)\n\n".repeat(70);
+    let tables = "(table 1 funcref)\n\n".repeat(70);
+    let parts = AtLoad("`limits.plugin_instances`");
+    vec![
+        made("many-memories", "has seventy memories", parts, component("many-memories", &memories, &ours)),
+        made("many-tables", "has seventy tables", parts, component("many-tables", &tables, &ours)),
+        made(
+            "an-import",
+            "asks for a function of the host",
+            AtLoad("imports `spy`"),
+            component("an-import", spy, &importing),
+        ),
+        made(
+            "other-types",
+            "exports the contract with other types",
+            AtLoad("exports the contract with other types"),
+            component("other-types", "", &other),
+        ),
+        made(
+            "other-version",
+            "was built against contract 9.9.0",
+            AtLoad(
+                "was built against contract 9.9.0, and this agentbay speaks 0.1: agentbay must be brought up to date",
+            ),
+            component("other-version", "", &Contract::of_version("9.9.0")),
+        ),
+        made("truncated", "is half a file", AtLoad("is no WebAssembly component"), good[..good.len() / 2].to_vec()),
+        made("random", "is a file of random bytes", AtLoad("is no WebAssembly component"), random(100_000, &[])),
+        made(
+            "random-body",
+            "is random behind the head of a component",
+            AtLoad("is no WebAssembly component"),
+            random(100_000, &good[..8]),
+        ),
+        made("empty", "is an empty file", AtLoad("is no WebAssembly component"), Vec::new()),
+    ]
+}
+
+/// Bytes that look random, always the same ones.
+fn random(count: usize, head: &[u8]) -> Vec<u8> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let rest = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        state.to_be_bytes()[0]
+    });
+    head.iter().copied().chain(rest.take(count)).collect()
+}

@@ -1,0 +1,101 @@
+//! A plugin that fails in the middle of a stream, or too often: what its client is told, and where it can be seen.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::component::{Contract, component, text};
+use super::{health, known};
+use crate::support::{Machine, Said, Streamed, chat, error};
+
+const MODEL: &str = "[models.m]\ndriver = \"m\"\nrepo = \".\"\nprogram = \"cli\"\nretries = 0\n";
+
+/// A machine with a model whose plugin is one of those in `fixtures/hostile`.
+fn machine(name: &str, toml: &str) -> Machine {
+    let machine = Machine::configured(toml);
+    machine.put_plugin("m.wasm", component("m", &text(name), &Contract::ours()));
+    machine
+}
+
+#[test]
+fn what_was_sent_before_a_plugin_fails_stands_and_the_rest_comes_as_it_was_printed() {
+    let machine = machine("trap-in-mid-stream", MODEL);
+    let open = machine.name("open");
+    machine.stand_in("cli", &["gate", &open, "first ", "second\n"]);
+    let proxy = machine.serve();
+    let (head, mut events) = proxy.stream("m", "hi");
+    assert_eq!((head.status, head.header("x-agentbay-plugin")), (200, None));
+    let begun = events.by_ref().find(|said| matches!(said, Said::Data(data) if data.contains("first ")));
+    assert!(begun.is_some());
+    fs::write(open, "").unwrap();
+    let told = events.next();
+    assert_eq!(told, Some(Said::Comment("the plugin m failed, what follows is as the CLI printed it".to_owned())));
+    let rest = Streamed::read(events);
+    assert_eq!((rest.content.as_str(), rest.finish_reason.as_deref(), rest.done), ("second\n", Some("stop"), true));
+    proxy.logged(&["WARN", "plugin failed", "plugin=m", "transcript.output"]);
+}
+
+#[test]
+fn a_whole_answer_tells_in_a_header_that_its_plugin_failed() {
+    let machine = machine("trap-in-exit", MODEL);
+    machine.stand_in("cli", &["say", "all of it"]);
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    assert_eq!((answer.status, answer.header("x-agentbay-plugin")), (200, Some("trapped")));
+    assert_eq!(answer.json()["choices"][0]["message"]["content"], "all of it");
+}
+
+#[test]
+fn the_exit_code_still_tells_whether_a_run_failed_whose_plugin_did() {
+    let machine = machine("trap-in-exit", MODEL);
+    machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", "half"]);
+    let answer = machine.serve().complete(&chat("m", "hi"));
+    let mut expected = error("CLI failed", "server_error", None, "unknown", Some("boom"));
+    expected["error"]["partial"] = "half".into();
+    assert_eq!((answer.status, answer.json()), (500, expected));
+}
+
+#[test]
+fn a_plugin_that_fails_before_anything_was_told_gives_way_to_another_model() {
+    let toml = "[defaults]\nrepo = \"../repo\"\n[models.m]\ndriver = \"m\"\nprogram = \"cli\"\nfallback = [\"echo\"]\n\
+                [models.echo]\ndriver = \"echo\"\n";
+    for name in ["trap-in-prepare", "trap-in-begin", "trap-in-output"] {
+        let machine = machine(name, toml);
+        machine.repo("repo");
+        machine.stand_in("cli", &["say", "{\"type\":\"secret form\"}"]);
+        let proxy = machine.serve();
+        let answer = proxy.complete(&chat("m", "hi"));
+        assert_eq!((answer.status, answer.header("x-agentbay-model")), (200, Some("echo")), "{name}");
+        assert_eq!(answer.header("x-agentbay-plugin"), None);
+    }
+}
+
+#[test]
+fn a_plugin_that_fails_three_times_is_unhealthy_until_another_version_comes_and_goes_on_being_used() {
+    let machine = machine("trap-in-exit", MODEL);
+    machine.stand_in("cli", &["say", "hello"]);
+    let proxy = machine.serve();
+    let healthy = json!({"state": "healthy", "traps": 0, "last": null});
+    assert_eq!(health(&known(&proxy), "m"), healthy);
+    let states: Vec<Value> = (0..4)
+        .map(|_| {
+            assert_eq!(proxy.ask("m", "hi"), "hello");
+            let mut health = health(&known(&proxy), "m");
+            assert!(health["last"]["time"].take().as_str().is_some_and(|time| time.ends_with('Z')), "{health}");
+            health
+        })
+        .collect();
+    let last = json!({"time": null, "call": "transcript.exit", "reason": "wasm trap: wasm `unreachable` instruction executed"});
+    let after = |traps: u32, state: &str| json!({"state": state, "traps": traps, "last": last});
+    assert_eq!(states, [after(1, "healthy"), after(2, "healthy"), after(3, "unhealthy"), after(4, "unhealthy")]);
+    proxy.logged(&["ERROR", "plugin is unhealthy", "plugin=m"]);
+    let counted = proxy.get("/metrics").body;
+    assert!(counted.contains("\nagentbay_plugin_traps_total{plugin=\"m\"} 4\n"), "{counted}");
+
+    machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
+    proxy.logged(&["looked again", "generation=2 "]);
+    assert_eq!(health(&known(&proxy), "m"), healthy);
+    let counted = proxy.get("/metrics").body;
+    assert!(counted.contains("\nagentbay_plugin_swaps_total 1\n"), "{counted}");
+    assert!(counted.contains("\nagentbay_plugin_traps_total{plugin=\"m\"} 4\n"), "{counted}");
+}
