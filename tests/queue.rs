@@ -52,6 +52,7 @@ fn a_repository_runs_one_at_a_time_and_another_one_meanwhile() {
     let machine = gated("");
     let proxy = machine.serve();
     let _first = open(&proxy, "a");
+    // A run is running before its CLI is.
     wait_for("the first to start", || started(&machine) == "a");
     let _second = open(&proxy, "a");
     let _other = open(&proxy, "b");
@@ -100,7 +101,7 @@ pub(crate) fn case_061_a_client_that_goes_away_while_it_waits_never_runs_and_fre
     let machine = gated("[limits]\nkeep_alive = \"20ms\"\nheaders_after = 0\n");
     let proxy = machine.serve();
     let first = open(&proxy, "a");
-    wait_for_runs(&proxy, &[("a", "running")]);
+    wait_for("the first to start", || started(&machine) == "a");
     let waiting = open(&proxy, "a");
     let (head, mut streamed) = proxy.stream("a", "hi");
     wait_for_runs(&proxy, &[("a", "running"), ("a", "queued"), ("a", "queued")]);

@@ -20,9 +20,11 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 #[test]
-fn the_version_is_that_of_the_package() {
-    let output = agentbay(&TempDir::new().unwrap(), &["--version"], "");
-    assert_eq!(text(&output.stdout), concat!("agentbay ", env!("CARGO_PKG_VERSION"), "\n"));
+fn the_version_is_that_of_the_package_and_the_long_form_tells_the_contracts() {
+    let short = agentbay(&TempDir::new().unwrap(), &["-V"], "");
+    assert_eq!(text(&short.stdout), concat!("agentbay ", env!("CARGO_PKG_VERSION"), "\n"));
+    let long = agentbay(&TempDir::new().unwrap(), &["--version"], "");
+    assert_eq!(text(&long.stdout), concat!("agentbay ", env!("CARGO_PKG_VERSION"), "\ncontracts 0.1\n"));
 }
 
 #[test]
