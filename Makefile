@@ -25,7 +25,7 @@ soak: build
 
 # A minute of 200 requests a second while their plugin is replaced every 300 ms, and memory after a thousand swaps.
 swap: build
-	AGENTBAY_SWAP=200 cargo test --locked --package e2e --quiet -- swap:: --nocapture --test-threads 1
+	AGENTBAY_SWAP=200x60 cargo test --locked --package e2e --quiet -- swap:: --nocapture --test-threads 1
 
 # The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
 test-real: build

@@ -12,6 +12,8 @@ use crate::support::{Proxy, Streamed};
 pub(super) struct Told {
     /// What was answered.
     pub(super) answers: Vec<Streamed>,
+    /// How many were not answered.
+    pub(super) failed: usize,
     /// From the moment each was due to the end of its answer, the shortest first.
     times: Vec<Duration>,
     /// From the first request to the last answer.
@@ -33,9 +35,14 @@ pub(super) fn ask(proxy: &Proxy, model: &str, rate: u32, lasting: Duration) -> T
             })
             .collect();
         for asked in asked {
-            let (answer, time) = asked.join().unwrap();
-            told.answers.push(answer);
-            told.times.push(time);
+            // Whoever got no answer has panicked.
+            match asked.join() {
+                Ok((answer, time)) => {
+                    told.answers.push(answer);
+                    told.times.push(time);
+                }
+                Err(_) => told.failed += 1,
+            }
         }
     });
     told.took = begun.elapsed();
@@ -46,7 +53,7 @@ pub(super) fn ask(proxy: &Proxy, model: &str, rate: u32, lasting: Duration) -> T
 impl Told {
     /// So many in a hundred took no longer than this.
     fn percentile(&self, percent: usize) -> Duration {
-        self.times[(self.times.len() - 1) * percent / 100]
+        self.times.get(self.times.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default()
     }
 }
 
@@ -56,8 +63,9 @@ impl fmt::Display for Told {
         let [half, most, all] = [50, 99, 100].map(|percent| self.percentile(percent).as_millis());
         write!(
             f,
-            "{} requests, {rate:.0} answered a second, p50 {half} ms, p99 {most} ms, longest {all} ms",
-            self.times.len()
+            "{} requests answered and {} not, {rate:.0} a second, p50 {half} ms, p99 {most} ms, longest {all} ms",
+            self.times.len(),
+            self.failed
         )
     }
 }
