@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build test faults soak swap test-real fuzz languages plugins plugins-check lint doc deny
+.PHONY: run build test faults hostile soak swap test-real fuzz languages plugins plugins-check lint doc deny
 
 # Serves the models of proxy.toml on 127.0.0.1:8787. All of the workspace is built, as for the tests: a build of the one
 # package would choose other features of its dependencies, and build these a second time.
@@ -18,6 +18,11 @@ test: build
 # The faults that have hurt others, a line each: what the CLI does, what has to come of it, and whether it did.
 faults: build
 	cargo test --locked --package e2e --quiet -- faults::every_fault --nocapture
+
+# Plugins that would stop, slow, fill or deceive the program, a line each: what it tries, what stopped it, how long requests
+# of others took before and meanwhile, and by how much memory grew. Wants a machine that has nothing else to do.
+hostile: build
+	AGENTBAY_HOSTILE=$${AGENTBAY_HOSTILE:-all} cargo test --locked --package e2e --quiet -- hostile::every --nocapture
 
 # A thousand runs cancelled at random moments, and 32 worktrees at once for ten rounds.
 soak: build

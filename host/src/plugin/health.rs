@@ -3,10 +3,13 @@
 //! It is told and changes nothing: each run has a fresh instance, and whether a plugin is to go is for its user to say.
 //! A version that is loaded anew begins anew.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::engine::TICK;
 use super::error::CallError;
 use crate::domain::PluginId;
 use crate::metrics::{Living, Metrics};
@@ -17,6 +20,12 @@ const OFTEN: usize = 3;
 /// … within this time are too many.
 const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
+/// So many calls begin in the lane after one that took longer than a tick: some runs' worth.
+const AFTER_LONG: u32 = 50;
+
+/// The same after one that failed.
+const AFTER_FAILURE: u32 = 1000;
+
 /// How one version of a plugin fares. It is there as long as the version's code is: with the plugin, and with each run of it.
 #[derive(Debug)]
 pub(super) struct Record {
@@ -24,6 +33,8 @@ pub(super) struct Record {
     metrics: Metrics,
     health: Mutex<Health>,
     _living: Living,
+    /// How many calls are to begin in the lane.
+    in_lane: AtomicU32,
 }
 
 /// How a plugin fares.
@@ -53,7 +64,7 @@ pub struct Trap {
 impl Record {
     pub(super) fn new(plugin: PluginId, metrics: Metrics) -> Self {
         let living = metrics.plugin_version(&plugin);
-        Self { plugin, metrics, health: Mutex::default(), _living: living }
+        Self { plugin, metrics, health: Mutex::default(), _living: living, in_lane: AtomicU32::new(0) }
     }
 
     /// A call failed just now. A plan that is no plan counts as little as a refusal: the plugin went on as it should.
@@ -73,6 +84,25 @@ impl Record {
         if was_healthy && health.unhealthy {
             tracing::error!(plugin = %self.plugin, "plugin is unhealthy: it failed {OFTEN} times within five minutes");
         }
+    }
+
+    /// Whether the next call is to begin in the lane. Not all that takes long comes to a tick: what is handed over is
+    /// copied in one go.
+    pub(super) fn begins_in_lane(&self) -> bool {
+        let one_less = |left: u32| left.checked_sub(1);
+        self.in_lane.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    }
+
+    /// A call took so long, in which it failed or not.
+    pub(super) fn took(&self, time: Duration, failed: bool) {
+        let calls = if failed {
+            AFTER_FAILURE
+        } else if time > TICK {
+            AFTER_LONG
+        } else {
+            return;
+        };
+        self.in_lane.fetch_max(calls, Ordering::Relaxed);
     }
 
     pub(super) fn health(&self) -> Health {
@@ -115,6 +145,18 @@ mod tests {
         for seconds in [&[0, 1, 2][..], &[0, 150, 300], &[0, 500, 501, 502]] {
             assert!(after(seconds).unhealthy, "{seconds:?}");
         }
+    }
+
+    #[test]
+    fn calls_begin_in_the_lane_for_a_while_after_one_that_took_long_or_failed() {
+        let record = Record::new("x".to_owned().try_into().unwrap(), Metrics::default());
+        let in_lane = || std::iter::from_fn(|| record.begins_in_lane().then_some(())).count();
+        record.took(TICK, false);
+        assert_eq!(in_lane(), 0);
+        record.took(TICK * 2, false);
+        assert_eq!(in_lane(), 50);
+        record.took(Duration::ZERO, true);
+        assert_eq!(in_lane(), 1000);
     }
 
     #[test]

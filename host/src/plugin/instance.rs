@@ -54,21 +54,29 @@ impl fmt::Debug for Transcript {
 }
 
 impl Caller {
-    /// Makes a call, in the lane if it takes long.
+    /// Makes a call: here, unless it takes long or is likely to.
     async fn call<T: Send + 'static>(
         &mut self,
         call: &'static str,
         make: impl for<'a> FnOnce(&'a mut Guest) -> Answer<'a, T> + Send + 'static,
     ) -> Result<T, CallError> {
         let mut guest = self.guest.take().ok_or(CallError::Gone)?;
-        let made = self.lane.run(async move {
+        let made = async move {
             rearm(&mut guest.store);
             let answer = make(&mut guest).await;
-            (guest, answer)
-        });
-        let (guest, answer) = made.await.map_err(|_lost| CallError::Gone)?;
-        match answer {
-            Ok(answer) => {
+            // What failed is given back where it was, which may take long as well.
+            answer.map(|answer| (guest, answer))
+        };
+        let made = match &self.record {
+            Some(record) if !record.begins_in_lane() => self.lane.begin_here(made).await,
+            Some(_) | None => self.lane.run(made).await,
+        };
+        let (made, took) = made.map_err(|_lost| CallError::Gone)?;
+        if let Some(record) = &self.record {
+            record.took(took, made.is_err());
+        }
+        match made {
+            Ok((guest, answer)) => {
                 self.guest = Some(guest);
                 Ok(answer)
             }
@@ -103,16 +111,28 @@ impl Caller {
 }
 
 impl Instance {
-    pub(super) async fn open(engine: &Engine, agent: &Arc<dyn Pre>, limits: &PluginLimits) -> Result<Self, CallError> {
+    /// One for a run. Its failures are noted.
+    pub(super) async fn open(
+        engine: &Engine,
+        agent: &Arc<dyn Pre>,
+        record: &Arc<Record>,
+        limits: &PluginLimits,
+    ) -> Result<Self, CallError> {
         let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
-        let opened = lane.run(async move {
+        let opened = async move {
             let instance = agent.component().instantiate_async(&mut store).await?;
             let agent = agent.agent(&mut store, &instance)?;
-            Ok(Guest { store, agent })
-        });
-        let opened: wasmtime::Result<Guest> = opened.await.map_err(|_lost| CallError::Gone)?;
-        let opened = opened.map_err(|error| not_instantiated(&error))?;
-        Ok(Self(Caller { guest: Some(opened), lane, record: None }))
+            wasmtime::Result::Ok(Guest { store, agent })
+        };
+        let opened = if record.begins_in_lane() { lane.run(opened).await } else { lane.begin_here(opened).await };
+        let mut caller = Caller { guest: None, lane, record: Some(Arc::clone(record)) };
+        match opened.map_err(|_lost| CallError::Gone)?.0 {
+            Ok(guest) => {
+                caller.guest = Some(guest);
+                Ok(Self(caller))
+            }
+            Err(error) => Err(caller.failed("instantiate", reason(&error))),
+        }
     }
 
     /// The first one of a component: besides, its types are looked at.
@@ -120,19 +140,13 @@ impl Instance {
         let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
         let opened = lane.run(async move {
             let instance = agent.component().instantiate_async(&mut store).await;
-            let instance = instance.map_err(|error| not_instantiated(&error))?;
+            let instance = instance.map_err(|error| CallError::Trap { call: "instantiate", reason: reason(&error) })?;
             let agent = agent.agent(&mut store, &instance);
             let agent = agent.map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
             Ok(Guest { store, agent })
         });
-        let opened: Result<Guest, LoadError> = opened.await.map_err(|_lost| CallError::Gone)?;
+        let (opened, _took): (Result<Guest, LoadError>, _) = opened.await.map_err(|_lost| CallError::Gone)?;
         Ok(Self(Caller { guest: Some(opened?), lane, record: None }))
-    }
-
-    /// From now on its failures are noted.
-    pub(super) fn known_to(mut self, record: &Arc<Record>) -> Self {
-        self.0.record = Some(Arc::clone(record));
-        self
     }
 
     pub(super) async fn describe(mut self) -> Result<Result<Description, DescriptionError>, CallError> {
@@ -166,10 +180,6 @@ impl Instance {
         let transcript = made.await?;
         Ok(Transcript { caller, transcript })
     }
-}
-
-fn not_instantiated(error: &wasmtime::Error) -> CallError {
-    CallError::Trap { call: "instantiate", reason: reason(error) }
 }
 
 impl Transcript {

@@ -1,18 +1,22 @@
 //! Where plugins compute that take long: on threads of their own.
 //!
-//! A call mostly takes microseconds and is made where it is wanted. One that goes on after the engine's tick would hold
-//! up whatever else that thread has to do, so it moves here, where such calls take turns, a tick each. The threads that
-//! serve requests are then never held for more than a tick by a plugin, however many plugins are busy.
+//! A call mostly takes microseconds and is made where it is wanted. One that has used a tick of processor time would hold
+//! up whatever else that thread has to do, so it moves here. Where a thread can have less of the processors than others,
+//! those of the lane have.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::thread;
+use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio_util::task::AbortOnDropHandle;
+
+use super::engine::TICK;
 
 /// The threads. A clone stands for the same ones.
 #[derive(Debug, Clone)]
@@ -29,30 +33,78 @@ struct Threads {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Lost;
 
+/// Work that knows how much processor time it has used.
+struct Timed<T> {
+    work: Pin<Box<dyn Future<Output = T> + Send>>,
+    used: Duration,
+}
+
+impl<T> Future for Timed<T> {
+    /// What was done, and the processor time that it took.
+    type Output = (T, Duration);
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let before = processor_time();
+        let polled = self.work.as_mut().poll(context);
+        self.used += processor_time().saturating_sub(before);
+        polled.map(|done| (done, self.used))
+    }
+}
+
 impl Lane {
-    /// Starts the threads: half as many as the machine has processors, so that the other half is there for requests.
+    /// Starts the threads. There are more than processors, so that short work does not wait for long work: the operating
+    /// system lets them take turns.
     pub(super) fn new() -> io::Result<Self> {
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        let runtime =
-            Builder::new_multi_thread().worker_threads((processors / 2).max(1)).thread_name("plugin-lane").build()?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(2 * processors + 2)
+            .thread_name("plugin-lane")
+            .on_thread_start(step_back)
+            .build()?;
         Ok(Self(Arc::new(Threads { handle: runtime.handle().clone(), runtime: Some(runtime) })))
     }
 
-    /// Does something that yields at ticks only: its first part here, the rest in the lane. If this is dropped, so is
-    /// that.
+    /// Does something that yields at ticks: here until it has used a tick, and the rest in the lane. If this is dropped,
+    /// so is that. Tells how much processor time it took as well.
+    pub(super) async fn begin_here<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<(T, Duration), Lost> {
+        let mut work = Timed { work: Box::pin(work), used: Duration::ZERO };
+        // A tick also comes while the thread has to wait for a processor, which is not the plugin's doing.
+        while work.used < TICK {
+            let first = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut work).poll(context))).await;
+            match first {
+                Poll::Ready(done) => return Ok(done),
+                Poll::Pending => tokio::task::yield_now().await,
+            }
+        }
+        self.rest(work).await
+    }
+
+    /// Does all of it in the lane.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, Lost> {
-        let mut work = Box::pin(work);
-        let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
-        match first {
-            Poll::Ready(done) => Ok(done),
-            Poll::Pending => {
-                let rest = pin!(AbortOnDropHandle::new(self.0.handle.spawn(work)));
-                rest.await.map_err(|_lost| Lost)
-            }
-        }
+    ) -> Result<(T, Duration), Lost> {
+        self.rest(Timed { work: Box::pin(work), used: Duration::ZERO }).await
+    }
+
+    async fn rest<T: Send + 'static>(&self, work: Timed<T>) -> Result<(T, Duration), Lost> {
+        AbortOnDropHandle::new(self.0.handle.spawn(work)).await.map_err(|_lost| Lost)
+    }
+}
+
+/// The processor time of this thread.
+fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+/// Lets other threads go first. On Linux this is for the one thread; elsewhere it would be for all of the process.
+fn step_back() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, 10) {
+        tracing::debug!(%error, "threads for plugins have the priority of all others");
     }
 }
 
@@ -75,26 +127,37 @@ mod tests {
         thread::current().name().map(str::to_owned)
     }
 
+    /// Works for longer than a tick, and then lets others go first.
+    async fn work_for_a_tick() {
+        let before = processor_time();
+        while processor_time() - before <= TICK {}
+        yield_now().await;
+    }
+
     #[tokio::test]
-    async fn what_is_done_at_once_stays_and_the_rest_of_what_is_not_moves() {
-        let (lane, here) = (Lane::new().unwrap(), thread_name());
-        assert_eq!(lane.run(async { thread_name() }).await, Ok(here.clone()));
-        let both = async {
-            let first = thread_name();
+    async fn what_is_short_stays_and_the_rest_of_what_is_not_moves() {
+        let (lane, here, there) = (Lane::new().unwrap(), thread_name(), Some("plugin-lane".to_owned()));
+        let short = async {
             yield_now().await;
+            thread_name()
+        };
+        assert_eq!(lane.begin_here(short).await.unwrap().0, here);
+        let long = async {
+            let first = thread_name();
+            work_for_a_tick().await;
             (first, thread_name())
         };
-        assert_eq!(lane.run(both).await, Ok((here, Some("plugin-lane".to_owned()))));
+        let (names, used) = lane.begin_here(long).await.unwrap();
+        assert_eq!(names, (here, there.clone()));
+        assert!(used > TICK, "{used:?}");
+        assert_eq!(lane.run(async { thread_name() }).await.unwrap().0, there);
     }
 
     #[tokio::test]
     async fn a_panic_in_the_lane_loses_that_work_only() {
         let lane = Lane::new().unwrap();
-        let panics = async {
-            yield_now().await;
-            panic!("for the test");
-        };
+        let panics = async { panic!("for the test") };
         assert_eq!(lane.run::<()>(panics).await, Err(Lost));
-        assert_eq!(lane.run(async { yield_now().await }).await, Ok(()));
+        assert_eq!(lane.run(async { 1 }).await.unwrap().0, 1);
     }
 }

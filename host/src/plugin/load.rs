@@ -104,10 +104,7 @@ impl LoadedPlugin {
     /// # Errors
     /// The plugin traps when it is instantiated.
     pub async fn instance(&self, limits: &PluginLimits) -> Result<Instance, CallError> {
-        Ok(Instance::open(&self.engine, &self.agent, limits)
-            .await
-            .inspect_err(|error| self.record.note(error))?
-            .known_to(&self.record))
+        Instance::open(&self.engine, &self.agent, &self.record, limits).await
     }
 
     /// The driver's name.
