@@ -14,7 +14,7 @@ use super::engine::Engine;
 use super::error::{CallError, LoadError};
 use super::health::Record;
 use super::lane::Lane;
-use super::limits::{State, count, one_line, rearm, reason, store};
+use super::limits::{State, count, one_line, rearm, reason, settle, store};
 use crate::domain::{
     Description, DescriptionError, Event, ExitStatus, Failure, Outcome, Plan, PluginLimits, StreamName, Turn,
 };
@@ -68,6 +68,7 @@ impl Caller {
         let made = async move {
             rearm(&mut guest.store);
             let answer = make(&mut guest).await;
+            settle(&mut guest.store);
             // What failed is given back where it was, which may take long as well.
             answer.map(|answer| (guest, answer))
         };
@@ -124,7 +125,9 @@ impl Instance {
     ) -> Result<Self, CallError> {
         let (mut store, agent, lane) = (store(engine, limits), agent.clone(), engine.lane().clone());
         let opened = async move {
+            rearm(&mut store);
             let agent = agent.instantiate_async(&mut store).await?;
+            settle(&mut store);
             wasmtime::Result::Ok(Guest { store, agent })
         };
         let opened = if record.begins_in_lane() { lane.run(opened).await } else { lane.begin_here(opened).await };
@@ -142,6 +145,7 @@ impl Instance {
     pub(super) async fn first(engine: &Engine, agent: &v0_1::Pre, limits: &PluginLimits) -> Result<Self, LoadError> {
         let (mut store, pre, lane) = (store(engine, limits), agent.instance_pre().clone(), engine.lane().clone());
         let opened = lane.run(async move {
+            rearm(&mut store);
             let instance = pre
                 .instantiate_async(&mut store)
                 .await
