@@ -52,7 +52,7 @@ fn a_repository_runs_one_at_a_time_and_another_one_meanwhile() {
     let machine = gated("");
     let proxy = machine.serve();
     let _first = open(&proxy, "a");
-    wait_for_runs(&proxy, &[("a", "running")]);
+    wait_for("the first to start", || started(&machine) == "a");
     let _second = open(&proxy, "a");
     let _other = open(&proxy, "b");
     wait_for_runs(&proxy, &[("a", "running"), ("a", "queued"), ("b", "running")]);
