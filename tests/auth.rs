@@ -35,6 +35,8 @@ fn a_key_is_asked_for_where_there_are_keys() {
         with("right-one"),
         with("Bearer "),
         Request::get("/v1/models"),
+        Request::get("/v1/plugins"),
+        Request::get("/metrics"),
         Request::get("/v1/nothing"),
     ] {
         let answer = proxy.send(&request);

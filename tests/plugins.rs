@@ -5,7 +5,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::support::{Machine, Proxy, Said, Streamed, chat, error, fixtures};
+use crate::support::{Machine, Proxy, Request, Said, Streamed, chat, error, fixtures};
 
 const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
 
@@ -266,4 +266,49 @@ fn a_plugin_that_uses_up_the_time_of_a_run_ends_that_run_only() {
     let message = error["message"].as_str().unwrap();
     assert!(answer.status == 500 && message.contains("`limits.plugin_run_cpu`"), "{message}");
     assert_eq!(proxy.ask("echo", "hi"), "hi");
+}
+
+#[test]
+fn plugins_are_told_with_what_they_are_and_files_with_why_they_are_not() {
+    let machine = Machine::configured(ECHO);
+    let file = machine.put_plugin("garbage.wasm", "garbage");
+    let proxy = machine.serve();
+    let told = proxy.get("/v1/plugins").json();
+    let echo = told["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "echo").unwrap();
+    let health = serde_json::json!({"state": "healthy", "traps": 0, "last": null});
+    let keys = ["object", "contract", "source", "programs", "health"].map(|key| echo[key].clone());
+    let programs = Value::from(vec!["agentbay"]);
+    assert_eq!(keys, ["plugin".into(), "0.1.0".into(), "embedded".into(), programs, health]);
+    let refused = told["refused"].as_array().unwrap();
+    assert!(
+        matches!(&refused[..], [one] if one["file"] == file.to_str().unwrap()
+            && one["reason"].as_str().unwrap().starts_with("is no WebAssembly component: ")),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn what_happens_is_counted() {
+    let machine = Machine::configured(ECHO);
+    let proxy = machine.serve();
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+    let unknown = proxy.complete(&chat("nobody", "hi"));
+    assert_eq!(unknown.status, 400);
+    let counted = proxy.get("/metrics");
+    assert_eq!(counted.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
+    for line in [
+        "agentbay_runs_started_total{model=\"echo\",driver=\"echo\"} 1",
+        "agentbay_runs_ended_total{model=\"echo\",driver=\"echo\",outcome=\"finished\"} 1",
+        "agentbay_http_requests_total{route=\"/v1/chat/completions\",status=\"200\"} 1",
+        "agentbay_http_requests_total{route=\"/v1/chat/completions\",status=\"400\"} 1",
+        "agentbay_plugins_loaded 11",
+        "agentbay_plugins_refused 0",
+        "agentbay_plugin_swaps_total 0",
+    ] {
+        assert!(counted.body.lines().any(|other| other == line), "{line} is not in\n{}", counted.body);
+    }
+    let open = Request::get("/metrics").header("accept", "application/openmetrics-text; version=1.0.0");
+    let open = proxy.send(&open);
+    assert_eq!(open.header("content-type"), Some("application/openmetrics-text; version=1.0.0; charset=utf-8"));
+    assert!(open.body.ends_with("# EOF\n"), "{}", open.body);
 }

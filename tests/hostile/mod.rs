@@ -43,7 +43,7 @@ fn machine(plugins: &[Hostile]) -> Machine {
     };
     let models: String = plugins.iter().map(|plugin| model(plugin.name)).collect();
     let machine = Machine::configured(&format!(
-        "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\n{models}\
+        "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\nretries = 0\n{models}\
          [limits]\nruns = 64\nplugin_call_cpu = \"{}\"\nplugin_output = \"4 MiB\"\nplugin_notices = 3\n",
         if is_measured() { "250ms" } else { "50ms" }
     ));

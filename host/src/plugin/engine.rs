@@ -13,7 +13,7 @@ use super::compile::Compiler;
 use super::lane::Lane;
 use crate::metrics::Metrics;
 
-/// How often running plugins are looked at. Budgets are counted in these.
+/// How often running plugins are looked at.
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
 /// How deep a plugin's calls may nest, in bytes. It is the engine's, so that it cannot be set for a plugin or while

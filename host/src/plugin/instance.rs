@@ -13,7 +13,7 @@ use super::engine::Engine;
 use super::error::{CallError, LoadError};
 use super::health::Record;
 use super::lane::Lane;
-use super::limits::{State, count, one_line, rearm, reason, store};
+use super::limits::{State, count, one_line, rearm, reason, settle, store};
 use crate::domain::{
     Description, DescriptionError, Event, ExitStatus, Failure, Outcome, Plan, PluginLimits, StreamName, Turn,
 };
@@ -64,6 +64,7 @@ impl Caller {
         let made = async move {
             rearm(&mut guest.store);
             let answer = make(&mut guest).await;
+            settle(&mut guest.store);
             // What failed is given back where it was, which may take long as well.
             answer.map(|answer| (guest, answer))
         };
@@ -120,8 +121,10 @@ impl Instance {
     ) -> Result<Self, CallError> {
         let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
         let opened = async move {
+            rearm(&mut store);
             let instance = agent.component().instantiate_async(&mut store).await?;
             let agent = agent.agent(&mut store, &instance)?;
+            settle(&mut store);
             wasmtime::Result::Ok(Guest { store, agent })
         };
         let opened = if record.begins_in_lane() { lane.run(opened).await } else { lane.begin_here(opened).await };
@@ -139,6 +142,7 @@ impl Instance {
     pub(super) async fn first(engine: &Engine, agent: &Arc<dyn Pre>, limits: &PluginLimits) -> Result<Self, LoadError> {
         let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
         let opened = lane.run(async move {
+            rearm(&mut store);
             let instance = agent.component().instantiate_async(&mut store).await;
             let instance = instance.map_err(|error| CallError::Trap { call: "instantiate", reason: reason(&error) })?;
             let agent = agent.agent(&mut store, &instance);

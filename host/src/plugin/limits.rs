@@ -1,14 +1,17 @@
-//! What holds a plugin: memory by the store's limiter, time by a meter that counts the engine's ticks, what it hands over
-//! by the store and by `handed`.
+//! What holds a plugin: memory by the store's limiter, processor time by a meter that is read at the engine's
+//! ticks, what it hands over by the store and by `handed`.
 //!
 //! The numbers are `domain::PluginLimits`; this is how they are kept.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use wasmtime::{ResourceLimiter, Store, StoreContextMut, UpdateDeadline};
 
-use super::engine::{Engine, TICK};
+use super::engine::Engine;
 use super::handed::{Handed, TooMuch};
+use super::lane::processor_time;
 use crate::domain::{Event, PluginLimits};
 
 /// Handles of resources of one run: the engine keeps a table of them outside the plugin's memory. A plugin needs one.
@@ -71,12 +74,16 @@ impl ResourceLimiter for Room {
     }
 }
 
-/// Ticks used, against those allowed.
+/// Processor time used, against that allowed. It is looked at whenever the engine ticks, and when a call is over.
 struct Meter {
-    call: u64,
-    run: u64,
-    call_limit: u64,
-    run_limit: u64,
+    /// What the threads have used for the plugin in this call, until `since`.
+    call: Duration,
+    /// What was used in earlier calls of the run.
+    earlier: Duration,
+    /// The processor time of the thread that the plugin runs on, when it was last looked at or began to run there.
+    since: Arc<AtomicU64>,
+    call_limit: Duration,
+    run_limit: Duration,
 }
 
 /// Which budget of time was used up.
@@ -89,12 +96,23 @@ enum TimeUp {
 }
 
 impl Meter {
-    fn tick(&mut self) -> Result<(), TimeUp> {
-        self.call += 1;
-        self.run += 1;
+    fn new(limits: &PluginLimits) -> Self {
+        Self {
+            call: Duration::ZERO,
+            earlier: Duration::ZERO,
+            since: Arc::default(),
+            call_limit: limits.call_cpu,
+            run_limit: limits.run_cpu,
+        }
+    }
+
+    /// The thread has come so far, and all since it was last looked at was the plugin's.
+    fn look(&mut self, now: Duration) -> Result<(), TimeUp> {
+        self.call += now.saturating_sub(Duration::from_nanos(self.since.load(Ordering::Relaxed)));
+        begin(&self.since, now);
         if self.call > self.call_limit {
             Err(TimeUp::Call)
-        } else if self.run > self.run_limit {
+        } else if self.earlier + self.call > self.run_limit {
             Err(TimeUp::Run)
         } else {
             Ok(())
@@ -102,24 +120,37 @@ impl Meter {
     }
 }
 
-/// The one place where stores are made: none is without limits.
+/// The plugin begins to run, or goes on, on a thread that has come so far.
+fn begin(since: &AtomicU64, now: Duration) {
+    since.store(u64::try_from(now.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+}
+
+/// The one place where stores are made: none is without limits. Until it is armed, it stops at once.
 pub(super) fn store(engine: &Engine, limits: &PluginLimits) -> Store<State> {
     let limit = usize::try_from(limits.memory).unwrap_or(usize::MAX);
     let room = Room { taken: 0, limit, of_each: limits.instances };
-    let meter = Meter { call: 0, run: 0, call_limit: ticks(limits.call_cpu), run_limit: ticks(limits.run_cpu) };
-    let mut store = Store::new(engine.wasm(), State { room, meter, handed: Handed::new(limits) });
+    let mut store = Store::new(engine.wasm(), State { room, meter: Meter::new(limits), handed: Handed::new(limits) });
     store.limiter(|state| &mut state.room);
     store.set_hostcall_fuel(usize::try_from(limits.result).unwrap_or(usize::MAX));
     store.set_max_component_handles(HANDLES);
     store.epoch_deadline_callback(look);
-    rearm(&mut store);
     store
 }
 
-/// Before every call: its time starts anew, and the plugin is looked at from the next tick on.
+/// Before every call, on the thread where it begins: its time starts anew, and the plugin is looked at from the next tick on.
 pub(super) fn rearm(store: &mut Store<State>) {
-    store.data_mut().meter.call = 0;
+    let meter = &mut store.data_mut().meter;
+    meter.call = Duration::ZERO;
+    begin(&meter.since, processor_time());
     store.set_epoch_deadline(1);
+}
+
+/// After every call, on the thread where it ended: its time is a part of the run's. If it was too much, the next call that
+/// comes to a tick is stopped.
+pub(super) fn settle(store: &mut Store<State>) {
+    let meter = &mut store.data_mut().meter;
+    let _too_late = meter.look(processor_time());
+    meter.earlier += std::mem::take(&mut meter.call);
 }
 
 /// Counts what a call handed over.
@@ -127,10 +158,16 @@ pub(super) fn count(store: &mut Store<State>, events: &[Event]) -> Result<(), To
     store.data_mut().handed.count(events)
 }
 
-/// At every tick a running plugin lets other tasks run, and is stopped once its time is up.
+/// At every tick a running plugin lets other tasks run, and is stopped once its time is up. It may go on on another thread.
 fn look(mut store: StoreContextMut<'_, State>) -> wasmtime::Result<UpdateDeadline> {
-    store.data_mut().meter.tick().map_err(wasmtime::Error::new)?;
-    Ok(UpdateDeadline::YieldCustom(1, Box::pin(tokio::task::yield_now())))
+    let meter = &mut store.data_mut().meter;
+    meter.look(processor_time()).map_err(wasmtime::Error::new)?;
+    let since = Arc::clone(&meter.since);
+    let pause = async move {
+        tokio::task::yield_now().await;
+        begin(&since, processor_time());
+    };
+    Ok(UpdateDeadline::YieldCustom(1, Box::pin(pause)))
 }
 
 /// Why a call failed, in one line. The root cause is the trap or the limit itself; what stands before it is a backtrace of
@@ -152,21 +189,32 @@ pub(super) fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn ticks(time: Duration) -> u64 {
-    u64::try_from(time.as_millis().div_ceil(TICK.as_millis())).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
     #[test]
     fn the_meter_stops_a_call_and_a_run_each_at_its_own_limit() {
-        let mut meter = Meter { call: 0, run: 0, call_limit: 2, run_limit: 3 };
-        assert!(meter.tick().is_ok() && meter.tick().is_ok());
-        assert!(matches!(meter.tick(), Err(TimeUp::Call)));
-        meter.call = 0;
-        assert!(matches!(meter.tick(), Err(TimeUp::Run)));
+        let limits = PluginLimits { call_cpu: ms(20), run_cpu: ms(30), ..PluginLimits::default() };
+        let mut meter = Meter::new(&limits);
+        assert!(meter.look(ms(10)).is_ok() && meter.look(ms(20)).is_ok());
+        assert!(matches!(meter.look(ms(21)), Err(TimeUp::Call)));
+        meter.earlier += std::mem::take(&mut meter.call);
+        assert!(meter.look(ms(30)).is_ok());
+        assert!(matches!(meter.look(ms(31)), Err(TimeUp::Run)));
+    }
+
+    #[test]
+    fn a_plugin_that_goes_on_on_another_thread_does_not_pay_for_what_that_did_before() {
+        let mut meter = Meter::new(&PluginLimits { call_cpu: ms(20), ..PluginLimits::default() });
+        assert!(meter.look(ms(15)).is_ok());
+        begin(&meter.since, ms(5000));
+        assert!(meter.look(ms(5005)).is_ok());
+        assert!(matches!(meter.look(ms(5006)), Err(TimeUp::Call)));
     }
 
     #[test]
@@ -178,11 +226,5 @@ mod tests {
         assert!(room.memory_growing(60, 84, Some(90)).unwrap());
         let full = room.table_growing(2, 3, None).unwrap_err();
         assert_eq!(full.to_string(), "it needs 108 bytes of memory, more than `limits.plugin_memory` allows");
-    }
-
-    #[test]
-    fn a_budget_is_never_rounded_down_to_nothing() {
-        assert_eq!(ticks(Duration::from_millis(1)), 1);
-        assert_eq!(ticks(Duration::from_millis(250)), 25);
     }
 }
