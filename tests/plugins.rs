@@ -182,9 +182,9 @@ fn a_program_that_nobody_granted_is_not_started() {
 #[test]
 fn a_component_that_wants_something_of_the_host_is_refused_by_name() {
     let machine = Machine::new();
-    let component = r#"(component (import "wasi:cli/environment@0.2.0" (instance (export "get" (func)))))"#;
+    let component = r#"(component (import "host:files/read@1.0.0" (instance (export "get" (func)))))"#;
     let file = machine.put_plugin("greedy.wasm", wat::parse_str(component).unwrap());
-    let reason = "imports `wasi:cli/environment@0.2.0`: a plugin imports nothing \
+    let reason = "imports `host:files/read@1.0.0`: a plugin imports nothing \
                   (build it for wasm32-unknown-unknown, without WASI)";
     assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
 }
