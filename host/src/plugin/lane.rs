@@ -4,16 +4,18 @@
 //! up whatever else that thread has to do, so it moves here. Where a thread can have less of the processors than others,
 //! those of the lane have.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::Semaphore;
+use tokio::task::yield_now;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::engine::TICK;
@@ -27,6 +29,8 @@ struct Threads {
     handle: Handle,
     /// There until it is dropped.
     runtime: Option<Runtime>,
+    /// One for each processor that long work may take.
+    turns: Arc<Semaphore>,
 }
 
 /// What was done in the lane is lost: it panicked, or the process ends.
@@ -39,21 +43,22 @@ struct Timed<T> {
     used: Duration,
 }
 
-impl<T> Future for Timed<T> {
-    /// What was done, and the processor time that it took.
-    type Output = (T, Duration);
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let before = processor_time();
-        let polled = self.work.as_mut().poll(context);
-        self.used += processor_time().saturating_sub(before);
-        polled.map(|done| (done, self.used))
+impl<T> Timed<T> {
+    /// Does some of it, until it yields. When all is done, the processor time that it took is told as well.
+    async fn some(&mut self) -> Poll<(T, Duration)> {
+        poll_fn(|context| {
+            let before = processor_time();
+            let polled = self.work.as_mut().poll(context);
+            self.used += processor_time().saturating_sub(before);
+            Poll::Ready(polled.map(|done| (done, self.used)))
+        })
+        .await
     }
 }
 
 impl Lane {
-    /// Starts the threads. There are more than processors, so that short work does not wait for long work: the operating
-    /// system lets them take turns.
+    /// Starts the threads. There are more than processors, so that short work does not wait for long work. What is long
+    /// takes turns on half of the processors, a tick each, so that the other half is there for requests.
     pub(super) fn new() -> io::Result<Self> {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let runtime = Builder::new_multi_thread()
@@ -61,7 +66,8 @@ impl Lane {
             .thread_name("plugin-lane")
             .on_thread_start(step_back)
             .build()?;
-        Ok(Self(Arc::new(Threads { handle: runtime.handle().clone(), runtime: Some(runtime) })))
+        let turns = Arc::new(Semaphore::new((processors / 2).max(1)));
+        Ok(Self(Arc::new(Threads { handle: runtime.handle().clone(), runtime: Some(runtime), turns })))
     }
 
     /// Does something that yields at ticks: here until it has used a tick, and the rest in the lane. If this is dropped,
@@ -73,11 +79,10 @@ impl Lane {
         let mut work = Timed { work: Box::pin(work), used: Duration::ZERO };
         // A tick also comes while the thread has to wait for a processor, which is not the plugin's doing.
         while work.used < TICK {
-            let first = std::future::poll_fn(|context| Poll::Ready(Pin::new(&mut work).poll(context))).await;
-            match first {
-                Poll::Ready(done) => return Ok(done),
-                Poll::Pending => tokio::task::yield_now().await,
+            if let Poll::Ready(done) = work.some().await {
+                return Ok(done);
             }
+            yield_now().await;
         }
         self.rest(work).await
     }
@@ -91,7 +96,20 @@ impl Lane {
     }
 
     async fn rest<T: Send + 'static>(&self, work: Timed<T>) -> Result<(T, Duration), Lost> {
-        AbortOnDropHandle::new(self.0.handle.spawn(work)).await.map_err(|_lost| Lost)
+        let turns = Arc::clone(&self.0.turns);
+        let all = async move {
+            let mut work = work;
+            loop {
+                // Nobody closes it, so that there always is a turn in the end.
+                let turn = if work.used < TICK { None } else { Some(turns.acquire().await) };
+                if let Poll::Ready(done) = work.some().await {
+                    return done;
+                }
+                drop(turn);
+                yield_now().await;
+            }
+        };
+        AbortOnDropHandle::new(self.0.handle.spawn(all)).await.map_err(|_lost| Lost)
     }
 }
 
@@ -119,8 +137,6 @@ impl Drop for Threads {
 
 #[cfg(test)]
 mod tests {
-    use tokio::task::yield_now;
-
     use super::*;
 
     fn thread_name() -> Option<String> {
