@@ -45,7 +45,7 @@ fn extent() -> Extent {
 
 fn machine() -> Machine {
     Machine::configured(
-        "[limits]\nruns = 1000\nqueue = 10000\n\
+        "[limits]\nqueue = 10000\n\
          [defaults]\nrepo = \".\"\nretries = 0\nrepo_runs = 1000\n\
          [models.echo]\ndriver = \"echo\"\n\
          [models.waits]\ndriver = \"echo\"\nprogram = \"waits\"\n",

@@ -11,11 +11,12 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::apart::set_apart;
 use super::environment::Variables;
 use super::error::SpawnError;
 use super::mark::{self, Mark};
@@ -99,7 +100,7 @@ impl Child {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());
         });
-        wrap.wrap(ProcessSession).wrap(KillOnDrop);
+        set_apart(&mut wrap).wrap(KillOnDrop);
         let mut group = wrap.spawn().map_err(|error| SpawnError::Refused { program, error })?;
         let (stdin, stdout, stderr) = (group.stdin().take(), group.stdout().take(), group.stderr().take());
         let (run, grace) = (command.run, command.grace);

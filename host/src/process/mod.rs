@@ -4,6 +4,7 @@
 //! a short one to its end. Every process of a run bears a `mark`, by which `orphans` finds in the `table` of processes
 //! what is left of a run; the `guard` does so when the host is gone.
 
+mod apart;
 mod capture;
 mod child;
 mod environment;
