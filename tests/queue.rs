@@ -55,6 +55,7 @@ fn a_repository_runs_one_at_a_time_and_another_one_meanwhile() {
     // A run is running before its CLI is.
     wait_for("the first to start", || started(&machine) == "a");
     let _second = open(&proxy, "a");
+    wait_for_runs(&proxy, &[("a", "running"), ("a", "queued")]);
     let _other = open(&proxy, "b");
     wait_for_runs(&proxy, &[("a", "running"), ("a", "queued"), ("b", "running")]);
     wait_for("both to start", || started(&machine) == "ab");
@@ -92,6 +93,7 @@ fn a_model_has_a_limit_of_its_own() {
     let machine = gated("[defaults]\nmax_runs = 1\nrepo_runs = 9\n");
     let proxy = machine.serve();
     let _first = open(&proxy, "a");
+    wait_for_runs(&proxy, &[("a", "running")]);
     let _second = open(&proxy, "a");
     wait_for_runs(&proxy, &[("a", "running"), ("a", "queued")]);
 }

@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What is watched. Nothing of it need exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
-    /// Absolute paths of folders, of which everything directly in them counts.
+    /// Absolute paths of folders of plugins: the components directly in them count, and their signatures. A log that is
+    /// written there does not, or each look would call for the next.
     pub folders: Vec<PathBuf>,
     /// Absolute paths of files.
     pub files: Vec<PathBuf>,
@@ -79,9 +80,15 @@ impl Watched {
 
     /// Whether a change at this path is one of what is watched.
     fn concerns(&self, path: &Path) -> bool {
-        self.folders.iter().any(|folder| path.starts_with(folder) || folder.starts_with(path))
+        let is_in = |folder: &PathBuf| path.parent() == Some(folder) && is_of_a_plugin(path);
+        self.folders.iter().any(|folder| is_in(folder) || folder.starts_with(path))
             || self.files.iter().any(|file| file.starts_with(path))
     }
+}
+
+/// Whether a file is a component, or the signature of one.
+fn is_of_a_plugin(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "wasm" || extension == "minisig")
 }
 
 #[cfg(test)]
@@ -100,8 +107,8 @@ mod tests {
 
     #[test]
     fn neighbours_are_of_no_concern() {
-        let concerned = ["/a", "/a/plugins", "/a/plugins/x.wasm", "/b", "/b/proxy.toml"];
-        let others = ["/a/x", "/a/plugins-2/x.wasm", "/b/x.toml", "/c"];
+        let concerned = ["/a", "/a/plugins", "/a/plugins/x.wasm", "/a/plugins/x.wasm.minisig", "/b", "/b/proxy.toml"];
+        let others = ["/a/x", "/a/plugins/log", "/a/plugins-2/x.wasm", "/b/x.toml", "/c"];
         assert!(concerned.iter().all(|path| watched().concerns(Path::new(path))));
         assert!(!others.iter().any(|path| watched().concerns(Path::new(path))));
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
-use super::{PATIENCE, QUIET, Watched};
+use super::{PATIENCE, QUIET, Watched, is_of_a_plugin};
 
 /// Looks at regular times.
 #[derive(Debug)]
@@ -72,7 +72,8 @@ impl Poll {
 
 fn see(watched: &Watched) -> Seen {
     let entries = watched.folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    let paths = entries.map(|entry| entry.path()).chain(watched.files.iter().cloned());
+    let components = entries.map(|entry| entry.path()).filter(|path| is_of_a_plugin(path));
+    let paths = components.chain(watched.files.iter().cloned());
     paths.filter_map(|path| mark(&path).map(|mark| (path, mark))).collect()
 }
 
