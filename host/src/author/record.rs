@@ -142,7 +142,7 @@ impl Recording {
         self.out.clone().unwrap_or_else(|| Path::new("fixtures").join(name))
     }
 
-    /// As the host starts a CLI: in a session of its own, without a shell, with few of the user's variables.
+    /// As the host starts a CLI: set apart from this process, without a shell, with few of the user's variables.
     fn command(&self, source: &Source) -> Result<Command, AuthorError> {
         let variables = source.environment.iter();
         let host: HostVariables = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();

@@ -123,13 +123,14 @@ impl Catalogue {
             Ok(read) => read,
             Err(error) => return Slot { seen: None, good, refused: Some(error.to_string()) },
         };
-        let sha256 = Sha256Sum::of(&bytes);
-        let seen = Some((sha256, signature));
+        let seen = (Sha256Sum::of(&bytes), signature);
         match before {
-            Some(slot) if slot.seen == seen => return slot,
+            Some(slot) if slot.seen.as_ref() == Some(&seen) => return slot,
             _ => {}
         }
-        match self.load(path, bytes, seen.as_ref().and_then(|(_, signature)| signature.as_deref()), terms).await {
+        let loaded = self.load(path, bytes, &seen, terms).await;
+        let seen = Some(seen);
+        match loaded {
             Ok(plugin) => Slot { seen, good: Some(Arc::new(plugin)), refused: None },
             // Nothing is known of these bytes yet.
             Err(error @ LoadError::Compile(CompileError::Busy)) => {
@@ -143,11 +144,11 @@ impl Catalogue {
         &self,
         path: &Path,
         bytes: Vec<u8>,
-        signature: Option<&str>,
+        (sha256, signature): &(Sha256Sum, Option<String>),
         terms: &Terms<'_>,
     ) -> Result<LoadedPlugin, LoadError> {
-        let sha256 = Sha256Sum::of(&bytes);
-        let signer = terms.vouch(&bytes, sha256, signature)?;
+        let sha256 = *sha256;
+        let signer = terms.vouch(&bytes, sha256, signature.as_deref())?;
         let file = File { bytes, origin: Origin::File(path.to_owned()), sha256, signer };
         let plugin = LoadedPlugin::load(&self.engine, file, terms.limits(), terms.wasi()).await?;
         self.admit(&plugin, terms)?;

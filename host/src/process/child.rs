@@ -1,6 +1,6 @@
 //! A process while it runs: what it says, what is said to it, and its end, with everything it started.
 //!
-//! Every process leads a session of its own, so that it and its descendants can be ended together. There are no tasks
+//! Every process leads a group of its own, so that it and its descendants can be ended together. There are no tasks
 //! and no buffers beyond the pipes: whoever does not ask for the next sign holds the process back.
 
 use std::collections::VecDeque;
