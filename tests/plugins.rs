@@ -26,7 +26,7 @@ fn listed(machine: &Machine) -> Vec<Vec<String>> {
     let columns =
         |line: &str| line.split('\t').filter(|text| !text.starts_with("sha256 ")).map(str::to_owned).collect();
     let rows: Vec<Vec<String>> = run.stdout.lines().map(columns).collect();
-    let is_row = |row: &Vec<String>| row.len() == if row[0] == "refused" { 3 } else { 4 };
+    let is_row = |row: &Vec<String>| row.len() == if row[0] == "refused" { 3 } else { 5 };
     assert!(rows.iter().all(is_row), "{}", run.stdout);
     rows
 }
@@ -39,7 +39,7 @@ fn refusals(machine: &Machine) -> Vec<(String, String)> {
 
 #[test]
 fn the_plugins_of_the_program_are_listed() {
-    let row = |id: &str, programs: &str| [id, "0.1.0", &format!("programs {programs}"), "embedded"].map(str::to_owned);
+    let row = |id: &str, programs: &str| [id, "0.1.0", "-", &format!("programs {programs}"), "embedded"].map(str::to_owned);
     let expected = [
         row("acp", "-"),
         row("claude", "claude"),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::support::{Machine, Proxy, Repo, Request, Streamed, chat, wait_for};
+use crate::support::{Machine, Proxy, Repo, Request, Streamed, chat, marked_by, wait_for};
 
 /// Runs that go on all the while.
 const STEADY: usize = 16;
@@ -55,19 +55,6 @@ fn open_files(proxy: &Proxy) -> usize {
     fs::read_dir(format!("/proc/{}/fd", proxy.pid())).unwrap().count()
 }
 
-/// The processes that bear the mark of the proxy's runs.
-fn marked(proxy: &Proxy) -> usize {
-    let host = format!("/{}/", proxy.pid());
-    let environments =
-        fs::read_dir("/proc").unwrap().filter_map(|entry| fs::read(entry.ok()?.path().join("environ")).ok());
-    let marks = |environment: Vec<u8>| {
-        environment.split(|byte| *byte == 0).any(|variable| {
-            String::from_utf8_lossy(variable).strip_prefix("AGENTBAY_RUN=").is_some_and(|mark| mark.contains(&host))
-        })
-    };
-    environments.filter(|environment| marks(environment.clone())).count()
-}
-
 fn go_away_at_random(proxy: &Proxy, next: &AtomicUsize) {
     let count = many().unwrap_or(60);
     loop {
@@ -93,7 +80,7 @@ fn runs_that_are_cancelled_at_any_moment_leave_nothing_and_disturb_nobody() {
     thread::scope(|scope| {
         let steady: Vec<_> =
             (0..STEADY).map(|_| scope.spawn(|| Streamed::read(proxy.stream("steady", "hi").1))).collect();
-        wait_for("all to run", || marked(&proxy) >= STEADY);
+        wait_for("all to run", || marked_by(proxy.pid()).count() >= STEADY);
         let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| go_away_at_random(&proxy, &next))).collect();
         for client in clients {
             client.join().unwrap();
@@ -105,7 +92,7 @@ fn runs_that_are_cancelled_at_any_moment_leave_nothing_and_disturb_nobody() {
         }
     });
     wait_for("all runs to be over", || proxy.get("/v1/runs").json()["data"].as_array().unwrap().is_empty());
-    wait_for("all processes to be gone", || marked(&proxy) == 0);
+    wait_for("all processes to be gone", || marked_by(proxy.pid()).count() == 0);
     wait_for("all files to be closed", || open_files(&proxy) <= before);
     assert_eq!(fs::read_dir(machine.path("trees")).map_or(0, Iterator::count), 0);
     assert_eq!(repo.git(&["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);

@@ -9,12 +9,13 @@
 //! - [`domain`] is the vocabulary they all share.
 //!
 //! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`look`] asks for a look at them,
-//! [`task`] keeps the tasks, [`metrics`] counts, [`doctor`] tells what keeps a model from running, [`author`] is what the
+//! [`task`] keeps the tasks, [`compiler`] has a process of its own for what strangers wrote, [`metrics`] counts, [`doctor`] tells what keeps a model from running, [`author`] is what the
 //! author of a plugin works with, and [`app`] puts everything together. No module imports its caller.
 
 pub mod app;
 pub mod author;
 pub mod cli;
+pub mod compiler;
 pub mod config;
 pub mod doctor;
 pub mod domain;
@@ -25,6 +26,7 @@ pub mod metrics;
 pub mod plugin;
 pub mod process;
 pub mod run;
+pub mod status;
 pub mod task;
 pub mod telemetry;
 pub mod watch;

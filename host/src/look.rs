@@ -1,6 +1,7 @@
 //! Asking for a look at settings and plugins, and hearing what it found. Who looks, and how, is `app`'s.
 
 use std::mem;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -20,6 +21,8 @@ pub struct Found {
     pub plugins: Vec<PluginId>,
     /// The files that are not.
     pub refused: Vec<Refusal>,
+    /// The files that are still being loaded: when one is through, another look follows by itself.
+    pub loading: Vec<PathBuf>,
     /// What is wrong with the settings, one fault each. If anything is, they stay as they were.
     pub faults: Vec<String>,
 }
@@ -91,7 +94,7 @@ mod tests {
     use super::*;
 
     fn found(generation: u64) -> Found {
-        Found { generation, plugins: Vec::new(), refused: Vec::new(), faults: Vec::new() }
+        Found { generation, plugins: Vec::new(), refused: Vec::new(), loading: Vec::new(), faults: Vec::new() }
     }
 
     #[tokio::test]

@@ -18,8 +18,7 @@ fn main() -> ExitCode {
 fn run() -> anyhow::Result<ExitCode> {
     let command = cli::Command::of_process();
     if let Some(small) = command.small() {
-        small.carry_out()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(small.carry_out()?);
     }
     let cwd = std::env::current_dir().context("cannot tell the current folder")?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;

@@ -2,6 +2,8 @@
 //! has several clients at each of them at once, and holds what others notice of it against what they notice at rest; the
 //! suite has each of them do what it can, and looks at what stopped it.
 
+mod bomb;
+mod compile;
 mod component;
 mod measure;
 mod table;
@@ -11,9 +13,9 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Answer, Machine, Proxy, chat};
+use crate::support::{Answer, Machine, Proxy, chat, wait_for};
 use measure::{others, resident};
 use table::{Hostile, Stopped};
 
@@ -44,7 +46,8 @@ fn machine(plugins: &[Hostile]) -> Machine {
     let models: String = plugins.iter().map(|plugin| model(plugin.name)).collect();
     let machine = Machine::configured(&format!(
         "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\nretries = 0\n{models}\
-         [limits]\nruns = 64\nplugin_call_cpu = \"{}\"\nplugin_output = \"4 MiB\"\nplugin_notices = 3\n",
+         [limits]\nruns = 64\nplugin_call_cpu = \"{}\"\nplugin_output = \"4 MiB\"\nplugin_notices = 3\n\
+         plugin_compile_memory = \"128 MiB\"\n",
         if is_measured() { "250ms" } else { "50ms" }
     ));
     machine.script("cli", "printf 'one '; sleep 0.02; printf two");
@@ -78,6 +81,7 @@ fn stopped(proxy: &Proxy, plugin: &Hostile, answer: &Answer) -> Result<String, S
     let message = |answer: &Answer| answer.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
     let (fits, told) = match plugin.stopped {
         Stopped::AtLoad(words) => {
+            wait_for("it to be compiled", || known(proxy)["loading"] == json!([]));
             let reason = refusal(&known(proxy), plugin.name);
             (reason.contains(words) && answer.status == 500, reason)
         }

@@ -1,5 +1,6 @@
 //! The hostile plugins: each with what has to stop it, and what its client has to be told.
 
+use super::bomb::nest;
 use super::component::{Contract, component, text, tries};
 
 /// A hostile plugin.
@@ -91,6 +92,13 @@ fn made() -> Vec<Hostile> {
     let tables = "(table 1 funcref)\n\n".repeat(70);
     let parts = AtLoad("`limits.plugin_instances`");
     vec![
+        made(
+            "compile-bomb",
+            "is short, and takes the compiler gigabytes",
+            AtLoad("`limits.plugin_compile_memory`"),
+            component("compile-bomb", &nest(1000, 1000), &ours),
+        ),
+        made("many-instances", "has seventy modules", parts, with_instances(&component("many-instances", "", &ours), 70)),
         made("many-memories", "has seventy memories", parts, component("many-memories", &memories, &ours)),
         made("many-tables", "has seventy tables", parts, component("many-tables", &tables, &ours)),
         made(
@@ -123,6 +131,38 @@ fn made() -> Vec<Hostile> {
         ),
         made("empty", "is an empty file", AtLoad("is no WebAssembly component"), Vec::new()),
     ]
+}
+
+/// A component that has another module, and so many instances of it.
+fn with_instances(component: &[u8], count: u8) -> Vec<u8> {
+    const CORE_MODULE: u8 = 1;
+    const CORE_INSTANCES: u8 = 2;
+    let module = [&[CORE_MODULE, 8], &b"\0asm\x01\0\0\0"[..]].concat();
+    let modules = sections(component).filter(|kind| *kind == CORE_MODULE).count();
+    // Each: instantiate, the number of the module, with nothing.
+    let instance = [0, u8::try_from(modules).unwrap(), 0];
+    let instances = [&[count][..], &instance.repeat(count.into())].concat();
+    let length = instances.len();
+    let length = [u8::try_from(length % 128).unwrap() | 128, u8::try_from(length / 128).unwrap()];
+    [component, &module, &[CORE_INSTANCES], &length, &instances].concat()
+}
+
+/// The kinds of the sections of a component.
+fn sections(component: &[u8]) -> impl Iterator<Item = u8> + '_ {
+    let mut rest = &component[8..];
+    std::iter::from_fn(move || {
+        let (kind, mut after) = rest.split_first()?;
+        let (mut length, mut shift) = (0, 0);
+        while let Some((byte, behind)) = after.split_first() {
+            length |= usize::from(byte & 127) << shift;
+            (after, shift) = (behind, shift + 7);
+            if byte & 128 == 0 {
+                break;
+            }
+        }
+        rest = &after[length..];
+        Some(*kind)
+    })
 }
 
 /// Bytes that look random, always the same ones.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::component::{Contract, component, text};
 use super::{health, known};
-use crate::support::{Machine, Said, Streamed, chat, error};
+use crate::support::{Machine, Said, Streamed, chat, error, wait_for};
 
 const MODEL: &str = "[models.m]\ndriver = \"m\"\nrepo = \".\"\nprogram = \"cli\"\nretries = 0\n";
 
@@ -92,10 +92,37 @@ fn a_plugin_that_fails_three_times_is_unhealthy_until_another_version_comes_and_
     let counted = proxy.get("/metrics").body;
     assert!(counted.contains("\nagentbay_plugin_traps_total{plugin=\"m\"} 4\n"), "{counted}");
 
+    let list = || machine.run(&["plugin", "list"]).stdout;
+    let failed = format!("\n  on {} it failed 4 times, the last time at ", proxy.address());
+    wait_for("it to be told to other programs", || list().contains(&failed));
+    assert!(list().contains("\nm\t\tunhealthy\tprograms cli\tsha256 "), "{}", list());
+    assert!(list().contains(" in `transcript.exit`: wasm trap: wasm `unreachable` instruction executed\n"));
+
     machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
     proxy.logged(&["looked again", "generation=2 "]);
     assert_eq!(health(&known(&proxy), "m"), healthy);
     let counted = proxy.get("/metrics").body;
     assert!(counted.contains("\nagentbay_plugin_swaps_total 1\n"), "{counted}");
     assert!(counted.contains("\nagentbay_plugin_traps_total{plugin=\"m\"} 4\n"), "{counted}");
+    wait_for("it to be told", || list().contains("\nm\t\thealthy\tprograms cli\tsha256 "));
+    proxy.stop();
+    assert!(list().contains("\nm\t\t-\tprograms cli\tsha256 "), "{}", list());
+}
+
+#[test]
+fn a_version_that_only_a_server_has_is_listed_beside_what_lies_in_the_folder() {
+    // The server does not look again.
+    let machine = machine("forged-done", &format!("[plugins]\nwatch = \"poll\"\npoll_interval = \"1h\"\n{MODEL}"));
+    let proxy = machine.serve();
+    let list = || machine.run(&["plugin", "list"]).stdout;
+    wait_for("it to be told", || list().contains("\nm\t\thealthy\t"));
+    let known = known(&proxy);
+    let sha256 = known["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "m").unwrap()["sha256"].as_str();
+    let sha256 = sha256.unwrap();
+    machine.put_plugin("m.wasm", "garbage");
+    let kept = format!("\nkept\tm\t\tsha256 {sha256}\tby the server on {}\n", proxy.address());
+    assert!(list().ends_with(&kept), "{}", list());
+    machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
+    let other = format!("  the server on {} uses another one: , sha256 {sha256}\n", proxy.address());
+    assert!(list().contains(&other), "{}", list());
 }

@@ -14,4 +14,4 @@ pub(crate) use machine::{Machine, Run, binary, fixtures, quoted};
 pub(crate) use proxy::Proxy;
 pub(crate) use repo::Repo;
 pub(crate) use sse::{Events, Said};
-pub(crate) use wait::{is_alive, read_once_there, wait_for};
+pub(crate) use wait::{is_alive, marked_by, read_once_there, wait_for};

@@ -1,4 +1,4 @@
-//! Waiting for what gives no sign: files and the end of processes. Everything else is waited for by reading. The
+//! Looking and waiting for what gives no sign: files and processes. Everything else is waited for by reading. The
 //! deadlines are there for a program that is broken; no test is meant to meet one.
 
 use std::fs::{self, File, TryLockError};
@@ -31,4 +31,16 @@ pub(crate) fn is_alive(file: &Path) -> bool {
         Err(TryLockError::WouldBlock) => true,
         Err(TryLockError::Error(error)) => panic!("cannot lock {}: {error}", file.display()),
     }
+}
+
+/// The command lines of the processes that bear the mark of this program's runs.
+pub(crate) fn marked_by(pid: u32) -> impl Iterator<Item = String> {
+    let mark = format!("/{pid}/");
+    let is_marked = move |environment: &[u8]| {
+        let variables = environment.split(|byte| *byte == 0).filter_map(|variable| std::str::from_utf8(variable).ok());
+        variables.filter_map(|variable| variable.strip_prefix("AGENTBAY_RUN=")).any(|value| value.contains(&mark))
+    };
+    let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let marked = processes.filter(move |process| is_marked(&fs::read(process.join("environ")).unwrap_or_default()));
+    marked.map(|process| fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " "))
 }

@@ -1,6 +1,8 @@
 //! What is wrong with the settings, and with what they refer to: files that are no plugins, drivers that are not loaded,
 //! programs and repositories that are not there.
 
+use std::time::Duration;
+
 use super::error::AppError;
 use super::load::{Loaded, with_config};
 use crate::config::{self, Fault, Inspected, Overrides, Source};
@@ -14,7 +16,7 @@ pub async fn check(source: &Source) -> Result<Vec<String>, AppError> {
     let Inspected { faults, config } = config::inspect(source, &Overrides::default());
     let mut told: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let Some(config) = config else { return Ok(told) };
-    match with_config(source, config).await {
+    match with_config(source, config, Duration::MAX).await {
         Ok(loaded) => {
             let key = |fault: &Fault| fault.key.as_ref().map(|key| format!("{key}:"));
             let faulty: Vec<String> = faults.iter().filter_map(key).collect();

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::error::AppError;
+use crate::compiler;
 use crate::config::{self, Config, Models, Overrides, Source};
 use crate::domain::{Model, PluginId};
 use crate::metrics::Metrics;
-use crate::plugin::{Catalogue, Engine, PluginSet, Snapshot};
+use crate::plugin::{Catalogue, Look, PluginSet, Snapshot};
 use crate::process::{self, HostVariables};
 
 /// Settings and plugins as they are now.
@@ -31,17 +33,19 @@ pub struct Loaded {
 /// # Errors
 /// See [`AppError`]. Files of the plugin folder that cannot be loaded are no error: the snapshot tells of them.
 pub async fn load(source: &Source) -> Result<Loaded, AppError> {
-    with_config(source, config::load(source, &Overrides::default())?).await
+    with_config(source, config::load(source, &Overrides::default())?, Duration::MAX).await
 }
 
-/// The same with settings that are read already.
-pub(super) async fn with_config(source: &Source, config: Config) -> Result<Loaded, AppError> {
+/// The same with settings that are read already, and so long for plugins to be loaded. What takes longer is not there
+/// yet.
+pub(super) async fn with_config(source: &Source, config: Config, patience: Duration) -> Result<Loaded, AppError> {
     let host = host_variables(source);
     let metrics = Metrics::default();
-    let engine = Engine::new(&config.plugins.cache, metrics.clone())?;
+    let engine = compiler::engine(&config.plugins, metrics.clone())?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
-    let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin).await;
+    let look = Look { patience, anew: true };
+    let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, look).await;
     let snapshot = snapshot(1, &config, &catalogue, set, &host);
     Ok(Loaded { config, catalogue, snapshot, host, metrics })
 }

@@ -7,6 +7,7 @@ mod load;
 mod reload;
 mod serve;
 mod signals;
+mod telling;
 pub mod worktrees;
 
 pub use check::check;

@@ -3,7 +3,7 @@
 
 use crate::config::{self, Config, Overrides, Source};
 use crate::look::{Asked, Found};
-use crate::plugin::{Catalogue, Refusal, Snapshots};
+use crate::plugin::{Catalogue, Look, Refusal, Snapshots};
 use crate::process::HostVariables;
 use crate::watch::Watch;
 
@@ -39,28 +39,32 @@ impl Reload {
     /// Looks again at every change and whenever it is told to or asked, for ever.
     pub(super) async fn follow(mut self, mut watch: Watch, mut hangup: Hangup, mut asked: Asked) {
         loop {
-            tokio::select! {
-                () = watch.changed() => {}
-                () = hangup.told() => {}
-                () = asked.somebody() => {}
-            }
+            let anew = tokio::select! {
+                () = watch.changed() => false,
+                () = self.catalogue.loaded() => false,
+                () = hangup.told() => true,
+                () = asked.somebody() => true,
+            };
             let askers = asked.askers();
             watch.arm().await;
-            askers.tell(self.again().await);
+            askers.tell(self.again(anew).await);
         }
     }
 
-    async fn again(&mut self) -> Found {
+    /// What failed before for want of time is tried once more if somebody asked for it.
+    async fn again(&mut self, anew: bool) -> Found {
         let faults = self.read_settings();
         let Config { plugins, trust, limits, .. } = &self.config;
-        let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin).await;
+        let look = Look { patience: plugins.patience, anew };
+        let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin, look).await;
         self.tell_of(&set.refusals);
+        let loading = set.loading.clone();
         self.generation += 1;
         let snapshot = snapshot(self.generation, &self.config, &self.catalogue, set, &self.host);
         let (plugins, models) = (snapshot.plugins.plugins.keys().cloned().collect::<Vec<_>>(), snapshot.models.len());
         self.snapshots.publish(snapshot);
         tracing::info!(generation = self.generation, plugins = plugins.len(), models, "looked again");
-        Found { generation: self.generation, plugins, refused: self.refusals.clone(), faults }
+        Found { generation: self.generation, plugins, refused: self.refusals.clone(), loading, faults }
     }
 
     /// What is wrong with the settings, if they are not taken.
@@ -82,7 +86,7 @@ impl Reload {
         let fixed = |new: &Config| (new.server.listen, new.server.drain, new.plugins.clone());
         if fixed(&config) != fixed(&self.config) {
             tracing::warn!(
-                "server.listen, server.drain and where and how plugins are looked for (plugins.dir, cache, watch, poll_interval) take effect at the next start"
+                "server.listen, server.drain and where and how plugins are looked for (plugins.dir, cache, watch, poll_interval, patience) take effect at the next start"
             );
         }
         let (listen, drain, plugins) = fixed(&self.config);

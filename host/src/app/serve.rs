@@ -16,13 +16,15 @@ use super::error::AppError;
 use super::load::{Loaded, with_config};
 use super::reload::Reload;
 use super::signals::{Hangup, Stop};
+use super::telling::Telling;
 use super::worktrees;
-use crate::config::{self, Overrides, Source};
+use crate::config::{self, Overrides, Plugins, Source};
 use crate::http::{self, State};
 use crate::look;
 use crate::plugin::Snapshots;
 use crate::process::{self, Guard};
 use crate::run::Runner;
+use crate::status::Board;
 use crate::task::Tasks;
 use crate::watch::{Watch, Watched};
 
@@ -40,7 +42,7 @@ pub async fn serve(
     // From here on no change is missed.
     let watched = Watched { folders: vec![config.plugins.dir.clone()], files: source.watched() };
     let watch = Watch::new(watched, config.plugins.watching)?;
-    let loaded = with_config(&source, config.clone()).await?;
+    let loaded = with_config(&source, config.clone(), config.plugins.patience).await?;
     clear_up(&loaded).await;
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
@@ -52,6 +54,7 @@ pub async fn serve(
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
     let listen = listener.local_addr()?;
 
+    tell(&tasks, &loaded, snapshots.clone(), listen);
     let reload = Reload::new(source, overrides, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
     let (looks, asked) = look::looks();
@@ -110,6 +113,24 @@ async fn clear_up(loaded: &Loaded) {
     }
     for (worktree, cleared) in worktrees::prune(loaded, false).await {
         tracing::warn!(worktree = %worktree.display(), ?cleared, "a worktree was left by a run whose host is gone");
+    }
+}
+
+/// Without it everything works, but for programs that want to know how plugins fare.
+fn tell(tasks: &Tasks, loaded: &Loaded, snapshots: Snapshots, listen: SocketAddr) {
+    let Plugins { dir, cache, .. } = &loaded.config.plugins;
+    let stopping = tasks.stopping();
+    match Board::put_up(cache) {
+        Ok(board) => {
+            let telling = Telling { board, listen, dir: dir.clone(), snapshots, trouble: loaded.catalogue.trouble() };
+            tasks.spawn(async move {
+                tokio::select! {
+                    () = telling.go_on() => {}
+                    () = stopping.cancelled() => {}
+                }
+            });
+        }
+        Err(error) => tracing::warn!(%error, "cannot tell other programs how plugins fare"),
     }
 }
 

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use super::check::plans;
 use super::error::AuthorError;
 use super::subject::Subject;
+use crate::compiler;
 use crate::config::{self, Config, InlineLimits, NewGrant, Overrides, Source};
 use crate::domain::{Grant, Limits, Wasi};
 use crate::metrics::Metrics;
-use crate::plugin::{Engine, load_to_add};
+use crate::plugin::load_to_add;
 
 /// The component that is to be added, and on which terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Candidate {
         let Config { plugins, trust, limits, .. } = config::load(source, &Overrides::default())?;
         let own =
             written.as_ref().map_or(Ok(limits.plugin), |written| config::plugin_limits(written, limits.plugin))?;
-        let engine = Engine::new(&plugins.cache, Metrics::default())?;
+        let engine = compiler::engine(&plugins, Metrics::default())?;
         let loaded = load_to_add(&engine, &file, &trust.signers, &own, wasi).await;
         let plugin = loaded.map_err(|reason| AuthorError::Refused { file: file.clone(), reason })?;
         let subject = Subject { plugin, limits: Limits { plugin: own, ..limits } };

@@ -174,7 +174,7 @@ fn request(asked: &Asked, model: &Model) -> Result<Request, AuthorError> {
 fn snapshot(subject: Subject, model: Model, granted: Vec<String>, trust: Trust) -> Snapshot {
     let Subject { plugin, limits } = subject;
     let id: PluginId = plugin.id().clone();
-    let plugins = PluginSet { plugins: [(id.clone(), Arc::new(plugin))].into(), refusals: Vec::new() };
+    let plugins = PluginSet { plugins: [(id.clone(), Arc::new(plugin))].into(), ..PluginSet::default() };
     let models = [(model.name.clone(), Arc::new(model))].into();
     Snapshot { generation: 1, plugins, grants: [(id, granted)].into(), trust, models, limits, ..Snapshot::default() }
 }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use crate::compiler;
 use crate::config::Config;
 use crate::domain::{Limits, Turn};
 use crate::metrics::Metrics;
-use crate::plugin::{CallError, Engine, Instance, LoadError, LoadedPlugin, Transcript, load_to_look_at};
+use crate::plugin::{CallError, Instance, LoadError, LoadedPlugin, Transcript, load_to_look_at};
 
 use super::error::AuthorError;
 
@@ -22,7 +23,7 @@ impl Subject {
     /// # Errors
     /// There is no engine to load it with.
     pub(super) async fn load(config: &Config, file: &Path) -> Result<Result<Self, LoadError>, AuthorError> {
-        let engine = Engine::new(&config.plugins.cache, Metrics::default())?;
+        let engine = compiler::engine(&config.plugins, Metrics::default())?;
         let Config { trust, limits, .. } = config;
         let loaded = load_to_look_at(&engine, file, trust, &limits.plugin).await;
         Ok(loaded.map(|plugin| {

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -15,9 +16,9 @@ use self::plugin::PluginTask;
 use crate::app::{self, Diagnosis, Loaded};
 use crate::config::{Environment, Overrides, Source};
 use crate::plugin::contracts;
-use crate::process::{self, Host};
+use crate::process::{self, Host, Restraint};
 use crate::workspace::{Cleared, Listed, State};
-use crate::{echo_agent, telemetry};
+use crate::{compiler, echo_agent, telemetry};
 
 /// What `--version` says: the program's number, and those of the contracts with plugins that it speaks.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -75,26 +76,46 @@ enum Task {
         /// The program that started this.
         host: Host,
     },
+    /// Compile the component that is read from standard input into the cache.
+    #[command(hide = true)]
+    Compile(CompileArgs),
+}
+
+/// What the compiler's process is told.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct CompileArgs {
+    /// The folder of the cache.
+    cache: PathBuf,
+    /// Bytes of memory that it may take.
+    memory: u64,
+    /// Seconds of processor time that it may take.
+    processor: u64,
 }
 
 /// A process that the program starts of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Small {
     /// The stand-in CLI of the driver `echo`.
     EchoAgent,
     /// The guard of a host.
     Guard(Host),
+    /// The compiler.
+    Compile(CompileArgs),
 }
 
 impl Small {
     /// Does what it is for, on standard input and output.
     ///
     /// # Errors
-    /// Either cannot be used.
-    pub fn carry_out(self) -> io::Result<()> {
+    /// Either cannot be used; or a compiler cannot restrain itself.
+    pub fn carry_out(self) -> io::Result<ExitCode> {
         match self {
-            Self::EchoAgent => echo_agent::run(io::stdin(), io::stdout()),
-            Self::Guard(host) => process::run_guard(host, io::stdin()),
+            Self::EchoAgent => echo_agent::run(io::stdin(), io::stdout()).map(|()| ExitCode::SUCCESS),
+            Self::Guard(host) => process::run_guard(host, io::stdin()).map(|()| ExitCode::SUCCESS),
+            Self::Compile(CompileArgs { cache, memory, processor }) => {
+                let restraint = Restraint { memory, processor: Duration::from_secs(processor) };
+                compiler::run(&cache, restraint, io::stdin(), io::stdout())
+            }
         }
     }
 }
@@ -137,6 +158,7 @@ impl Command {
         match &self.task {
             Task::EchoAgent => Some(Small::EchoAgent),
             Task::Guard { host } => Some(Small::Guard(*host)),
+            Task::Compile(args) => Some(Small::Compile(args.clone())),
             Task::Serve { .. }
             | Task::Check { .. }
             | Task::Doctor { .. }
@@ -174,7 +196,7 @@ impl Command {
                 let loaded = app::load(&settings.source(cwd, environment)).await?;
                 prune_worktrees(&loaded).await
             }
-            Task::EchoAgent | Task::Guard { .. } => Ok(ExitCode::SUCCESS),
+            Task::EchoAgent | Task::Guard { .. } | Task::Compile(_) => Ok(ExitCode::SUCCESS),
         }
     }
 }

@@ -39,15 +39,27 @@ pub(super) fn read_for_plugin(mut section: Section<'_>, all: PluginLimits) -> Pl
 }
 
 /// The keys of a plugin's limits, in the order of the fields.
-type PluginKeys = [&'static str; 10];
+type PluginKeys = [&'static str; 11];
 
-const PLAIN: PluginKeys =
-    ["file", "compile", "memory", "instances", "call_cpu", "run_cpu", "result", "events", "output", "notices"];
+const PLAIN: PluginKeys = [
+    "file",
+    "compile",
+    "compile_memory",
+    "memory",
+    "instances",
+    "call_cpu",
+    "run_cpu",
+    "result",
+    "events",
+    "output",
+    "notices",
+];
 
 /// As they are among all other limits.
 const PREFIXED: PluginKeys = [
     "plugin_file",
     "plugin_compile",
+    "plugin_compile_memory",
     "plugin_memory",
     "plugin_instances",
     "plugin_call_cpu",
@@ -59,10 +71,11 @@ const PREFIXED: PluginKeys = [
 ];
 
 fn plugin_limits(section: &mut Section<'_>, keys: PluginKeys, default: PluginLimits) -> PluginLimits {
-    let [file, compile, memory, instances, call_cpu, run_cpu, result, events, output, notices] = keys;
+    let [file, compile, compile_memory, memory, instances, call_cpu, run_cpu, result, events, output, notices] = keys;
     PluginLimits {
         file: size(section, file, Zero::Refused, default.file),
         compile: duration(section, compile, Zero::Refused, default.compile),
+        compile_memory: size(section, compile_memory, Zero::Refused, default.compile_memory),
         memory: size(section, memory, Zero::Refused, default.memory),
         instances: count(section, instances, Zero::Refused, default.instances),
         call_cpu: duration(section, call_cpu, Zero::Refused, default.call_cpu),

@@ -17,6 +17,9 @@ pub struct Plugins {
     pub cache: PathBuf,
     /// How changes of files are noticed.
     pub watching: Watching,
+    /// How long the start, and every look after it, waits for plugins that have to be compiled. What takes longer comes
+    /// into use when it is through.
+    pub patience: Duration,
 }
 
 /// How changes of files are noticed: those of the plugin folder, and of the settings too.
@@ -34,6 +37,9 @@ pub enum Watching {
 /// Soon enough for a person who waits, and rare enough for a file system that is far away.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
+/// A plugin compiles in less than a second, some languages' runtimes take half a minute.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 impl Plugins {
     /// The folder for the private folders of runs.
     pub fn runs(&self) -> PathBuf {
@@ -46,6 +52,7 @@ pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>, limits: PluginLi
         dir: folder(&mut section, "dir", ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"), paths),
         cache: folder(&mut section, "cache", ("XDG_CACHE_HOME", ".cache", "agentbay"), paths),
         watching: watching(&mut section),
+        patience: patience(&mut section),
     };
     let trust = trust::read(&mut section, limits);
     section.finish();
@@ -57,6 +64,10 @@ fn watching(section: &mut Section<'_>) -> Watching {
     let poll = Watching::Poll { interval: interval.unwrap_or(POLL_INTERVAL) };
     let chosen = section.take("watch").and_then(|item| chosen(&item, poll));
     chosen.unwrap_or(Watching::Events)
+}
+
+fn patience(section: &mut Section<'_>) -> Duration {
+    section.take("patience").and_then(|item| values::duration(&item, Zero::Allowed)).unwrap_or(PATIENCE)
 }
 
 fn chosen(item: &Item<'_>, poll: Watching) -> Option<Watching> {

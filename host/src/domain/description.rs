@@ -11,6 +11,11 @@ impl PluginId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whether a file is named after it, by its name without `.wasm`: `NAME` or `NAME-VERSION`.
+    pub fn names(&self, stem: &str) -> bool {
+        stem.strip_prefix(self.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
 }
 
 impl TryFrom<String> for PluginId {

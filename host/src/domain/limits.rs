@@ -51,6 +51,9 @@ pub struct PluginLimits {
     pub file: u64,
     /// How long a file may be compiled.
     pub compile: Duration,
+    /// Bytes of memory that compiling a file may take: some dozens for each byte of the file, and most of all for the
+    /// longest function in it.
+    pub compile_memory: u64,
     /// Bytes of all memories and tables of one run together.
     pub memory: u64,
     /// Core instances, memories and tables of one run, of each kind. Components of the languages that link libraries at
@@ -77,6 +80,7 @@ impl Default for PluginLimits {
         Self {
             file: 32 * MIB,
             compile: Duration::from_secs(60),
+            compile_memory: 1024 * MIB,
             memory: 64 * MIB,
             instances: 64,
             call_cpu: Duration::from_millis(250),

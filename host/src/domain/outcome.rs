@@ -1,5 +1,7 @@
 //! How a turn and a process ended: two things, which need not agree.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
@@ -95,4 +97,14 @@ pub enum ExitStatus {
     Signal(i32),
     /// By the host.
     Killed(KillReason),
+}
+
+impl fmt::Display for ExitStatus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "exit code {code}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Killed(reason) => write!(f, "the host's end of it ({reason:?})"),
+        }
+    }
 }

@@ -48,8 +48,7 @@ pub enum Wasi {
 impl Trust {
     /// What is said of the plugin that a file holds, by its name: `NAME.wasm` or `NAME-VERSION.wasm`.
     pub fn of_file(&self, stem: &str) -> Option<(&PluginId, &Grant)> {
-        let fits = |id: &str| stem.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-        let fitting = self.grants.iter().filter(|(id, _)| fits(id.as_str()));
+        let fitting = self.grants.iter().filter(|(id, _)| id.names(stem));
         fitting.max_by_key(|(id, _)| id.as_str().len())
     }
 

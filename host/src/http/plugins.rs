@@ -1,5 +1,7 @@
 //! `GET /v1/plugins`: the plugins in use and how they fare, and the files of the plugin folder that are not in use.
 
+use std::path::PathBuf;
+
 use axum::Json;
 use axum::extract::State as FromState;
 use serde::Serialize;
@@ -16,6 +18,8 @@ pub(super) struct List {
     contracts: Vec<&'static str>,
     data: Vec<Plugin>,
     refused: Vec<Refused>,
+    /// Files that come into use when they are compiled.
+    loading: Vec<String>,
 }
 
 /// One plugin.
@@ -31,22 +35,7 @@ struct Plugin {
     sha256: String,
     programs: Vec<String>,
     features: Features,
-    health: WireHealth,
-}
-
-#[derive(Debug, Serialize)]
-struct WireHealth {
-    state: &'static str,
-    traps: u64,
-    last: Option<WireTrap>,
-}
-
-#[derive(Debug, Serialize)]
-struct WireTrap {
-    /// In RFC 3339.
-    time: String,
-    call: &'static str,
-    reason: String,
+    health: Health,
 }
 
 /// A file that is not in use.
@@ -61,7 +50,12 @@ pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
     let snapshot = state.snapshots.newest();
     let data = snapshot.plugins.plugins.values().map(|plugin| Plugin::of(plugin)).collect();
     let refused = snapshot.plugins.refusals.iter().map(Refused::of).collect();
-    Json(List { object: "list", contracts: contracts().collect(), data, refused })
+    let loading = paths(&snapshot.plugins.loading);
+    Json(List { object: "list", contracts: contracts().collect(), data, refused, loading })
+}
+
+pub(super) fn paths(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.display().to_string()).collect()
 }
 
 impl Plugin {
@@ -77,15 +71,8 @@ impl Plugin {
             sha256: plugin.sha256().to_string(),
             programs: description.programs.clone(),
             features: description.features,
-            health: plugin.health().into(),
+            health: plugin.health(),
         }
-    }
-}
-
-impl From<Health> for WireHealth {
-    fn from(health: Health) -> Self {
-        let last = health.last.map(|trap| WireTrap { time: trap.at.to_string(), call: trap.call, reason: trap.reason });
-        Self { state: if health.unhealthy { "unhealthy" } else { "healthy" }, traps: health.traps, last }
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::State;
 use super::error::ApiError;
-use super::plugins::Refused;
+use super::plugins::{Refused, paths};
 use crate::look::Found;
 use crate::run::StartError;
 
@@ -22,6 +22,8 @@ pub(super) struct Report {
     generation: u64,
     plugins: Vec<String>,
     refused: Vec<Refused>,
+    /// Files that come into use when they are compiled.
+    loading: Vec<String>,
     configuration: Configuration,
 }
 
@@ -43,12 +45,13 @@ pub(super) async fn again(FromState(state): FromState<State>) -> Result<Json<Rep
 
 impl Report {
     fn of(found: Found) -> Self {
-        let Found { generation, plugins, refused, faults } = found;
+        let Found { generation, plugins, refused, loading, faults } = found;
         Self {
             object: "reload",
             generation,
             plugins: plugins.iter().map(ToString::to_string).collect(),
             refused: refused.iter().map(Refused::of).collect(),
+            loading: paths(&loading),
             configuration: Configuration { state: if faults.is_empty() { "read" } else { "kept" }, faults },
         }
     }

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::compile::CompileError;
 use super::embedded;
 use super::engine::Engine;
 use super::error::LoadError;
+use super::folder::{Folder, Judged, Look};
+use super::health::Trouble;
 use super::load::{File, LoadedPlugin, Origin};
 use super::scan;
-use super::terms::Terms;
-use crate::domain::{Description, PluginId, PluginLimits, Sha256Sum, Trust, Wasi};
+use super::terms::{Said, Terms};
+use crate::domain::{Description, PluginId, PluginLimits, Trust, Wasi};
 
 /// A file of the plugin folder that is not in use, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,28 +30,23 @@ pub struct PluginSet {
     pub plugins: BTreeMap<PluginId, Arc<LoadedPlugin>>,
     /// The files that are not.
     pub refusals: Vec<Refusal>,
-}
-
-/// What is known of one file in the folder.
-struct Slot {
-    /// What was looked at last, bytes and signature; none if that has to be looked at again.
-    seen: Option<(Sha256Sum, Option<String>)>,
-    /// The last version that could be loaded.
-    good: Option<Arc<LoadedPlugin>>,
-    /// Why the bytes looked at last are not in use.
-    refused: Option<String>,
+    /// The files that are still being loaded. What they were before stays in use.
+    pub loading: Vec<PathBuf>,
 }
 
 /// Every plugin there is, kept from one look at the folder to the next.
 pub struct Catalogue {
     engine: Engine,
     embedded: Vec<Arc<LoadedPlugin>>,
-    folder: BTreeMap<PathBuf, Slot>,
+    folder: Folder,
     /// What was in use after the last look.
     chosen: BTreeMap<PluginId, Arc<LoadedPlugin>>,
     /// What was said of plugins at the last look.
-    said: Option<(Trust, PluginLimits)>,
+    said: Said,
 }
+
+/// The files that claim to be the plugin of an id.
+type Claims = BTreeMap<PluginId, Vec<(PathBuf, Arc<LoadedPlugin>)>>;
 
 impl std::fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -69,7 +65,12 @@ impl Catalogue {
             let plugin = LoadedPlugin::load(&engine, File::embedded(bytes), limits, Wasi::Refuse).await;
             embedded.push(Arc::new(plugin.map_err(|error| (id, error))?));
         }
-        Ok(Self { engine, embedded, folder: BTreeMap::new(), chosen: BTreeMap::new(), said: None })
+        Ok(Self { engine, embedded, folder: Folder::new(), chosen: BTreeMap::new(), said: Said::default() })
+    }
+
+    /// Tells when one of the plugins fails.
+    pub fn trouble(&self) -> Trouble {
+        self.engine.trouble().clone()
     }
 
     /// The programs which a plugin may start: those that are granted to it, or else those of the plugin of the program
@@ -77,133 +78,88 @@ impl Catalogue {
     pub fn programs(&self, id: &PluginId, trust: &Trust) -> Vec<String> {
         let granted = trust.grants.get(id).and_then(|grant| grant.programs.as_ref());
         let granted = granted.map(|programs| programs.iter().cloned().collect());
-        granted.or_else(|| Some(self.built_in(id)?.programs.clone())).unwrap_or_default()
-    }
-
-    /// What the plugin of the program with this id says of itself.
-    fn built_in(&self, id: &PluginId) -> Option<&Description> {
-        self.embedded.iter().find(|plugin| plugin.id() == id).map(|plugin| plugin.description())
+        granted.or_else(|| Some(built_in(&self.embedded, id)?.programs.clone())).unwrap_or_default()
     }
 
     /// Looks at the folder and says what is in use from now on. Files that did not change are not loaded again, unless
     /// something else is said of plugins now.
-    pub async fn rescan(&mut self, dir: &Path, trust: &Trust, limits: &PluginLimits) -> PluginSet {
-        let mut refusals = Vec::new();
-        let said = Some((trust.clone(), *limits));
+    pub async fn rescan(&mut self, dir: &Path, trust: &Trust, limits: &PluginLimits, look: Look) -> PluginSet {
+        let said = Said { trust: trust.clone(), limits: *limits };
         if self.said != said {
-            self.folder.values_mut().for_each(|slot| slot.seen = None);
+            self.folder.forget();
             self.said = said;
         }
-        match scan::files(dir) {
-            Ok(files) => self.look_at(files, trust, limits).await,
-            Err(error) => refusals.push(Refusal { path: dir.to_owned(), reason: error.to_string() }),
+        let mut set = PluginSet::default();
+        match scan::files(dir).await {
+            Ok(files) => self.folder.look_at(files, look, &self.engine, &self.said).await,
+            Err(error) => set.refusals.push(Refusal { path: dir.to_owned(), reason: error.to_string() }),
         }
-        let plugins = self.choose(&mut refusals, trust, limits);
-        for (path, slot) in &self.folder {
-            refusals.extend(slot.refused.clone().map(|reason| Refusal { path: path.clone(), reason }));
-        }
-        self.chosen.clone_from(&plugins);
-        PluginSet { plugins, refusals }
+        let claims = self.judge(&mut set);
+        self.choose(claims, &mut set);
+        self.chosen.clone_from(&set.plugins);
+        set
     }
 
-    async fn look_at(&mut self, files: Vec<PathBuf>, trust: &Trust, limits: &PluginLimits) {
-        self.folder.retain(|path, _| files.contains(path));
-        for path in files {
-            let slot = self.folder.remove(&path);
-            let slot = self.look_at_file(&path, slot, &Terms::of(trust, limits, &path)).await;
-            self.folder.insert(path, slot);
-        }
+    /// Waits until another file is through with loading, so that it is time to look again; for ever if none is being
+    /// loaded. Nothing is lost if it is given up on.
+    pub async fn loaded(&mut self) {
+        self.folder.loaded().await;
     }
 
-    async fn look_at_file(&self, path: &Path, before: Option<Slot>, terms: &Terms<'_>) -> Slot {
-        // What was good is kept only as long as it still would be taken.
-        let good = before.as_ref().and_then(|slot| slot.good.clone()).filter(|good| self.admit(good, terms).is_ok());
-        let read = scan::read(path, terms.limits().file).and_then(|bytes| Ok((bytes, scan::signature(path)?)));
-        let (bytes, signature) = match read {
-            Ok(read) => read,
-            Err(error) => return Slot { seen: None, good, refused: Some(error.to_string()) },
-        };
-        let seen = (Sha256Sum::of(&bytes), signature);
-        match before {
-            Some(slot) if slot.seen.as_ref() == Some(&seen) => return slot,
-            _ => {}
-        }
-        let loaded = self.load(path, bytes, &seen, terms).await;
-        let seen = Some(seen);
-        match loaded {
-            Ok(plugin) => Slot { seen, good: Some(Arc::new(plugin)), refused: None },
-            // Nothing is known of these bytes yet.
-            Err(error @ LoadError::Compile(CompileError::Busy)) => {
-                Slot { seen: None, good, refused: Some(error.to_string()) }
+    /// The good version of each file that has one, by id.
+    fn judge(&mut self, set: &mut PluginSet) -> Claims {
+        let mut claims = Claims::new();
+        for (path, slot) in self.folder.slots() {
+            match slot.judge(|plugin| admit(&self.embedded, plugin, &self.said.terms(path))) {
+                Judged::Taken => {}
+                Judged::Loading => set.loading.push(path.clone()),
+                Judged::Refused(reason) => set.refusals.push(Refusal { path: path.clone(), reason }),
             }
-            Err(error) => Slot { seen, good, refused: Some(error.to_string()) },
+            if let Some(plugin) = &slot.good {
+                claims.entry(plugin.id().clone()).or_default().push((path.clone(), Arc::clone(plugin)));
+            }
         }
-    }
-
-    async fn load(
-        &self,
-        path: &Path,
-        bytes: Vec<u8>,
-        (sha256, signature): &(Sha256Sum, Option<String>),
-        terms: &Terms<'_>,
-    ) -> Result<LoadedPlugin, LoadError> {
-        let sha256 = *sha256;
-        let signer = terms.vouch(&bytes, sha256, signature.as_deref())?;
-        let file = File { bytes, origin: Origin::File(path.to_owned()), sha256, signer };
-        let plugin = LoadedPlugin::load(&self.engine, file, terms.limits(), terms.wasi()).await?;
-        self.admit(&plugin, terms)?;
-        Ok(plugin)
-    }
-
-    fn admit(&self, plugin: &LoadedPlugin, terms: &Terms<'_>) -> Result<(), LoadError> {
-        terms.admit(plugin, self.built_in(plugin.id()))
-    }
-
-    /// Whether what was in use before may still be.
-    fn is_admitted(&self, plugin: &LoadedPlugin, trust: &Trust, limits: &PluginLimits) -> bool {
-        match plugin.origin() {
-            Origin::Embedded => true,
-            Origin::File(path) => self.admit(plugin, &Terms::of(trust, limits, path)).is_ok(),
-        }
+        claims
     }
 
     /// A file takes the place of an embedded plugin. Of two files with one id neither is taken; what was in use stays.
-    fn choose(
-        &self,
-        refusals: &mut Vec<Refusal>,
-        trust: &Trust,
-        limits: &PluginLimits,
-    ) -> BTreeMap<PluginId, Arc<LoadedPlugin>> {
-        let mut plugins: BTreeMap<_, _> = self.embedded.iter().map(|plugin| (plugin.id().clone(), plugin)).collect();
-        let mut files: BTreeMap<&PluginId, Vec<(&PathBuf, &Arc<LoadedPlugin>)>> = BTreeMap::new();
-        for (path, slot) in &self.folder {
-            if let Some(plugin) = &slot.good {
-                files.entry(plugin.id()).or_default().push((path, plugin));
-            }
+    fn choose(&self, claims: Claims, set: &mut PluginSet) {
+        set.plugins = self.embedded.iter().map(|plugin| (plugin.id().clone(), Arc::clone(plugin))).collect();
+        for (id, mut claims) in claims {
+            let chosen = if claims.len() == 1 {
+                claims.pop().map(|(_, plugin)| plugin)
+            } else {
+                set.refusals.extend(claimed_twice(&id, &claims));
+                self.chosen.get(&id).filter(|before| self.is_admitted(before)).cloned()
+            };
+            set.plugins.extend(chosen.map(|plugin| (id, plugin)));
         }
-        for (id, claims) in files {
-            match claims.as_slice() {
-                [(_, plugin)] => {
-                    plugins.insert(id.clone(), plugin);
-                }
-                many => {
-                    refusals.extend(claimed_twice(id, many));
-                    let before = self.chosen.get(id);
-                    if let Some(before) = before.filter(|before| self.is_admitted(before, trust, limits)) {
-                        plugins.insert(id.clone(), before);
-                    }
-                }
-            }
+    }
+
+    /// Whether what was in use before may still be.
+    fn is_admitted(&self, plugin: &LoadedPlugin) -> bool {
+        match plugin.origin() {
+            Origin::Embedded => true,
+            Origin::File(path) => admit(&self.embedded, plugin, &self.said.terms(path)).is_ok(),
         }
-        plugins.into_iter().map(|(id, plugin)| (id, Arc::clone(plugin))).collect()
     }
 }
 
-fn claimed_twice(id: &PluginId, claims: &[(&PathBuf, &Arc<LoadedPlugin>)]) -> Vec<Refusal> {
-    let refuse = |(path, _): &(&PathBuf, &Arc<LoadedPlugin>)| {
+/// Looks whether a plugin asks for no more than it may, given the plugins of the program.
+fn admit(embedded: &[Arc<LoadedPlugin>], plugin: &LoadedPlugin, terms: &Terms<'_>) -> Result<(), LoadError> {
+    terms.admit(plugin, built_in(embedded, plugin.id()))
+}
+
+/// What the plugin of the program with this id says of itself.
+fn built_in<'a>(embedded: &'a [Arc<LoadedPlugin>], id: &PluginId) -> Option<&'a Description> {
+    embedded.iter().find(|plugin| plugin.id() == id).map(|plugin| plugin.description())
+}
+
+fn claimed_twice(id: &PluginId, claims: &[(PathBuf, Arc<LoadedPlugin>)]) -> Vec<Refusal> {
+    let refuse = |(path, _): &(PathBuf, Arc<LoadedPlugin>)| {
         let others = claims.iter().filter(|(other, _)| other != path).map(|(other, _)| other.display().to_string());
         let other = others.collect::<Vec<_>>().join(" and ");
-        Refusal { path: (*path).clone(), reason: LoadError::Twice { id: id.to_string(), other }.to_string() }
+        Refusal { path: path.clone(), reason: LoadError::Twice { id: id.to_string(), other }.to_string() }
     };
     claims.iter().map(refuse).collect()
 }

@@ -1,15 +1,17 @@
 //! The one WebAssembly engine of the process: its settings, its compile cache, the thread that counts time, and what it
-//! lends to plugins: the compiler's turn and the lane for calls that take long.
+//! lends to plugins: the compiler for what strangers wrote, and the lane for calls that take long.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{io, thread};
 
 use wasmtime::{Cache, CacheConfig, Config};
 
 use super::compile::Compiler;
+use super::health::Trouble;
 use super::lane::Lane;
 use crate::metrics::Metrics;
 
@@ -24,9 +26,10 @@ const STACK: usize = 512 * 1024;
 #[derive(Clone)]
 pub struct Engine {
     wasm: wasmtime::Engine,
-    compiler: Compiler,
+    compiler: Arc<dyn Compiler>,
     lane: Lane,
     metrics: Metrics,
+    trouble: Trouble,
 }
 
 impl std::fmt::Debug for Engine {
@@ -52,37 +55,24 @@ pub enum EngineError {
 }
 
 impl Engine {
-    /// Sets the engine up, with compiled code kept in `cache`, which is made private to the user. Failures of plugins
-    /// are counted in `metrics`.
+    /// Sets the engine up, with compiled code kept in `cache`, which is made private to the user. What strangers wrote is
+    /// compiled by `compiler`, with the same cache. Failures of plugins are counted in `metrics`.
     ///
     /// # Errors
     /// See [`EngineError`].
-    pub fn new(cache: &Path, metrics: Metrics) -> Result<Self, EngineError> {
-        let dir = cache.join("wasm");
-        DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(EngineError::Cache)?;
-        let mut cache = CacheConfig::new();
-        cache.with_directory(dir);
-
-        let mut config = Config::new();
-        config.wasm_component_model(true);
-        // Plugins are plain calls; without this they cost two to four times as much.
-        config.concurrency_support(false);
-        config.epoch_interruption(true);
-        config.max_wasm_stack(STACK);
-        config.cache(Some(Cache::new(cache).map_err(EngineError::Settings)?));
-
-        let wasm = wasmtime::Engine::new(&config).map_err(EngineError::Settings)?;
+    pub fn new(cache: &Path, compiler: Arc<dyn Compiler>, metrics: Metrics) -> Result<Self, EngineError> {
+        let wasm = wasm(cache)?;
         start_ticker(&wasm)?;
         let lane = Lane::new().map_err(EngineError::Threads)?;
-        Ok(Self { wasm, compiler: Compiler::new(), lane, metrics })
+        Ok(Self { wasm, compiler, lane, metrics, trouble: Trouble::default() })
     }
 
     pub(super) fn wasm(&self) -> &wasmtime::Engine {
         &self.wasm
     }
 
-    pub(super) fn compiler(&self) -> &Compiler {
-        &self.compiler
+    pub(super) fn compiler(&self) -> &dyn Compiler {
+        &*self.compiler
     }
 
     pub(super) fn lane(&self) -> &Lane {
@@ -92,6 +82,31 @@ impl Engine {
     pub(super) fn metrics(&self) -> &Metrics {
         &self.metrics
     }
+
+    /// Tells when one of its plugins fails.
+    pub(super) fn trouble(&self) -> &Trouble {
+        &self.trouble
+    }
+}
+
+/// An engine with the settings that all plugins are compiled with, and their code kept in `cache`.
+///
+/// # Errors
+/// See [`EngineError`].
+pub(super) fn wasm(cache: &Path) -> Result<wasmtime::Engine, EngineError> {
+    let dir = cache.join("wasm");
+    DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(EngineError::Cache)?;
+    let mut cache = CacheConfig::new();
+    cache.with_directory(dir);
+
+    let mut config = Config::new();
+    config.wasm_component_model(true);
+    // Plugins are plain calls; without this they cost two to four times as much.
+    config.concurrency_support(false);
+    config.epoch_interruption(true);
+    config.max_wasm_stack(STACK);
+    config.cache(Some(Cache::new(cache).map_err(EngineError::Settings)?));
+    wasmtime::Engine::new(&config).map_err(EngineError::Settings)
 }
 
 /// An OS thread rather than a task: a busy runtime would starve a task just when it is needed. It ends with the engine.

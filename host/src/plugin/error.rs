@@ -17,9 +17,6 @@ pub enum LoadError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The bytes are no valid component.
-    #[error("is no WebAssembly component: {0}")]
-    NotAComponent(String),
     /// The component asks for something from the host.
     #[error("imports {0}: a plugin imports nothing (build it for wasm32-unknown-unknown, without WASI)")]
     Imports(String),
@@ -95,7 +92,7 @@ pub enum LoadError {
         /// Its id.
         id: PluginId,
     },
-    /// The compiler made nothing of it.
+    /// Nothing came of compiling it.
     #[error(transparent)]
     Compile(#[from] CompileError),
     /// Another file has the same id, so neither is taken.

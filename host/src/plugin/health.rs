@@ -4,10 +4,12 @@
 //! A version that is loaded anew begins anew.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 use super::engine::TICK;
 use super::error::CallError;
@@ -31,14 +33,16 @@ const AFTER_FAILURE: u32 = 1000;
 pub(super) struct Record {
     plugin: PluginId,
     metrics: Metrics,
+    trouble: Trouble,
     health: Mutex<Health>,
     _living: Living,
     /// How many calls are to begin in the lane.
     in_lane: AtomicU32,
 }
 
-/// How a plugin fares.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// How a plugin fares. It is written as [`Told`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(into = "Told", from = "Told")]
 pub struct Health {
     /// How often it has failed in a call since it was loaded: traps, and limits that it ran into.
     pub traps: u64,
@@ -51,20 +55,47 @@ pub struct Health {
 }
 
 /// A call that failed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trap {
     /// When it failed.
+    #[serde(rename = "time")]
     pub at: Timestamp,
     /// The function of the contract.
-    pub call: &'static str,
+    pub call: String,
     /// The trap or the limit.
     pub reason: String,
 }
 
+/// How a plugin fares, in the words for others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Told {
+    state: State,
+    traps: u64,
+    last: Option<Trap>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Healthy,
+    Unhealthy,
+}
+
+/// Tells that some plugin has failed. A clone tells the same one who waits.
+#[derive(Debug, Clone, Default)]
+pub struct Trouble(Arc<Notify>);
+
+impl Trouble {
+    /// Waits until a plugin fails. What happens while nobody waits is told to the next who does.
+    pub async fn told(&self) {
+        self.0.notified().await;
+    }
+}
+
 impl Record {
-    pub(super) fn new(plugin: PluginId, metrics: Metrics) -> Self {
+    pub(super) fn new(plugin: PluginId, metrics: Metrics, trouble: Trouble) -> Self {
         let living = metrics.plugin_version(&plugin);
-        Self { plugin, metrics, health: Mutex::default(), _living: living, in_lane: AtomicU32::new(0) }
+        Self { plugin, metrics, trouble, health: Mutex::default(), _living: living, in_lane: AtomicU32::new(0) }
     }
 
     /// A call failed just now. A plan that is no plan counts as little as a refusal: the plugin went on as it should.
@@ -79,11 +110,13 @@ impl Record {
         self.metrics.plugin_trapped(&self.plugin);
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         let was_healthy = !health.unhealthy;
-        health.trapped(Trap { at: Timestamp::now(), call, reason: reason.to_owned() });
+        health.trapped(Trap { at: Timestamp::now(), call: call.to_owned(), reason: reason.to_owned() });
         tracing::warn!(plugin = %self.plugin, call, reason, traps = health.traps, "plugin failed");
         if was_healthy && health.unhealthy {
             tracing::error!(plugin = %self.plugin, "plugin is unhealthy: it failed {OFTEN} times within five minutes");
         }
+        drop(health);
+        self.trouble.0.notify_one();
     }
 
     /// Whether the next call is to begin in the lane. Not all that takes long comes to a tick: what is handed over is
@@ -123,6 +156,18 @@ impl Health {
     }
 }
 
+impl From<Health> for Told {
+    fn from(Health { traps, last, unhealthy, recent: _ }: Health) -> Self {
+        Self { state: if unhealthy { State::Unhealthy } else { State::Healthy }, traps, last }
+    }
+}
+
+impl From<Told> for Health {
+    fn from(Told { state, traps, last }: Told) -> Self {
+        Self { traps, last, unhealthy: state == State::Unhealthy, recent: Vec::new() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +177,7 @@ mod tests {
         let mut health = Health::default();
         for second in seconds {
             let at = Timestamp::from_second(*second).unwrap();
-            health.trapped(Trap { at, call: "describe", reason: second.to_string() });
+            health.trapped(Trap { at, call: "describe".to_owned(), reason: second.to_string() });
         }
         health
     }
@@ -149,7 +194,7 @@ mod tests {
 
     #[test]
     fn calls_begin_in_the_lane_for_a_while_after_one_that_took_long_or_failed() {
-        let record = Record::new("x".to_owned().try_into().unwrap(), Metrics::default());
+        let record = Record::new("x".to_owned().try_into().unwrap(), Metrics::default(), Trouble::default());
         let in_lane = || std::iter::from_fn(|| record.begins_in_lane().then_some(())).count();
         record.took(TICK, false);
         assert_eq!(in_lane(), 0);
@@ -162,7 +207,8 @@ mod tests {
     #[test]
     fn it_stays_so_and_the_last_trap_is_kept() {
         let health = after(&[0, 1, 2, 10_000]);
-        let last = Trap { at: Timestamp::from_second(10_000).unwrap(), call: "describe", reason: "10000".to_owned() };
+        let at = Timestamp::from_second(10_000).unwrap();
+        let last = Trap { at, call: "describe".to_owned(), reason: "10000".to_owned() };
         assert_eq!((health.traps, health.last, health.unhealthy), (4, Some(last), true));
     }
 }

@@ -2,18 +2,22 @@
 //! `embedded`'s and `scan`'s.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bytes::Bytes;
+use tokio::task::spawn_blocking;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker};
 
 use super::abi::{self, Line};
+use super::compile::CompileError;
 use super::engine::Engine;
 use super::error::{CallError, LoadError};
 use super::health::{Health, Record};
 use super::instance::Instance;
 use super::limits::{State, one_line};
+use super::scan::Found;
 use crate::domain::{Description, PluginId, PluginLimits, Sha256Sum, Signer, Wasi};
 
 /// Where a plugin came from.
@@ -36,16 +40,21 @@ impl fmt::Display for Origin {
 
 /// The bytes of a component, and what is known of them.
 pub(super) struct File {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Bytes,
     pub(super) origin: Origin,
     pub(super) sha256: Sha256Sum,
     pub(super) signer: Option<Signer>,
 }
 
 impl File {
+    /// One that was read from this path, and signed by somebody or not.
+    pub(super) fn found(path: &Path, found: Found, signer: Option<Signer>) -> Self {
+        Self { bytes: found.bytes, origin: Origin::File(path.to_owned()), sha256: found.sha256, signer }
+    }
+
     /// One that is part of the program.
-    pub(super) fn embedded(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), origin: Origin::Embedded, sha256: Sha256Sum::of(bytes), signer: None }
+    pub(super) fn embedded(bytes: &'static [u8]) -> Self {
+        Self { bytes: Bytes::from_static(bytes), origin: Origin::Embedded, sha256: Sha256Sum::of(bytes), signer: None }
     }
 }
 
@@ -69,7 +78,7 @@ impl fmt::Debug for LoadedPlugin {
 }
 
 impl LoadedPlugin {
-    /// Compiles and checks a component. Compiling happens on a thread of its own, and takes no longer than it may.
+    /// Compiles and checks a component.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -83,19 +92,16 @@ impl LoadedPlugin {
         if bytes.len() as u64 > limits.file {
             return Err(LoadError::TooLarge { limit: limits.file });
         }
-        let wasm = engine.wasm().clone();
-        let compile = move || Component::from_binary(&wasm, &bytes);
-        let component = engine
-            .compiler()
-            .run(limits.compile, compile)
-            .await?
-            .map_err(|invalid| LoadError::NotAComponent(one_line(&format!("{invalid:#}"))))?;
+        if origin != Origin::Embedded {
+            engine.compiler().compile(bytes.clone(), limits).await?;
+        }
+        let component = component(engine, bytes).await?;
         let traps = refuse_imports(&component, wasi)?;
         let (line, contract) = Line::of(&component)?;
         let pre = link(engine, &component, !traps.is_empty())?;
         let agent = line.link(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?.into();
         let description = Instance::first(engine, &agent, limits).await?.describe().await??.checked()?;
-        let record = Arc::new(Record::new(description.id.clone(), engine.metrics().clone()));
+        let record = Arc::new(Record::new(description.id.clone(), engine.metrics().clone(), engine.trouble().clone()));
         Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), agent, record })
     }
 
@@ -148,6 +154,17 @@ impl LoadedPlugin {
     }
 }
 
+/// The code of a component, from the cache if it is there. Off the threads that serve, since it may be long.
+async fn component(engine: &Engine, bytes: Bytes) -> Result<Component, CompileError> {
+    let wasm = engine.wasm().clone();
+    let made = spawn_blocking(move || Component::from_binary(&wasm, &bytes)).await;
+    made.map_err(|lost| CompileError::Failed(lost.to_string()))?.map_err(|invalid| invalid_because(&invalid))
+}
+
+fn invalid_because(error: &wasmtime::Error) -> CompileError {
+    CompileError::Invalid(one_line(&format!("{error:#}")))
+}
+
 /// An import of types alone asks for nothing; anything else is refused by name. Those of WASI may be let pass: they are
 /// given.
 fn refuse_imports(component: &Component, wasi: Wasi) -> Result<Vec<String>, LoadError> {
@@ -176,8 +193,8 @@ fn refuse_imports(component: &Component, wasi: Wasi) -> Result<Vec<String>, Load
 }
 
 /// With nothing behind any import, or with a trap behind those that were let pass.
-fn link(engine: &Engine, component: &Component, traps: bool) -> Result<InstancePre<State>, LoadError> {
-    let failed = |failed: wasmtime::Error| LoadError::NotAComponent(one_line(&format!("{failed:#}")));
+fn link(engine: &Engine, component: &Component, traps: bool) -> Result<InstancePre<State>, CompileError> {
+    let failed = |failed: wasmtime::Error| invalid_because(&failed);
     let mut linker = Linker::new(engine.wasm());
     if traps {
         linker.define_unknown_imports_as_traps(component).map_err(failed)?;

@@ -1,6 +1,6 @@
 //! WebAssembly: the engine, the plugins there are, and one run's instance of one.
 //!
-//! Data goes `scan` → `terms` → `load` → `catalogue` → `snapshot`, and from there into an `instance`. No generated type leaves
+//! Data goes `scan` → `terms` → `load` → `folder` → `catalogue` → `snapshot`, and from there into an `instance`. No generated type leaves
 //! this module, and nothing here knows HTTP, processes or git.
 
 mod abi;
@@ -9,6 +9,7 @@ mod compile;
 mod embedded;
 mod engine;
 mod error;
+mod folder;
 mod handed;
 mod health;
 mod instance;
@@ -21,11 +22,12 @@ mod terms;
 
 pub use abi::contracts;
 pub use catalogue::{Catalogue, PluginSet, Refusal};
-pub use compile::CompileError;
+pub use compile::{CompileError, Compiler, Compiling, Uncompiled, compile};
 pub use embedded::{embedded_ids, is_embedded};
 pub use engine::{Engine, EngineError};
 pub use error::{CallError, LoadError};
-pub use health::{Health, Trap};
+pub use folder::Look;
+pub use health::{Health, Trap, Trouble};
 pub use instance::{Instance, Transcript};
 pub use load::{LoadedPlugin, Origin};
 pub use snapshot::{Snapshot, Snapshots};

@@ -1,20 +1,52 @@
-//! Which component files lie in the plugin folder, and what is in them. It takes no view of them.
+//! Which component files lie in the plugin folder, and what is in them. It takes no view of them, and reads them off the
+//! threads that serve: the folder may be far away.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+use tokio::task::spawn_blocking;
+
 use super::error::LoadError;
+use crate::domain::Sha256Sum;
 
 /// Bytes of a signature with its comments.
 const LONGEST_SIGNATURE: u64 = 8 * 1024;
+
+/// A component file, as it was read, and the text of the signature beside it.
+pub(super) struct Found {
+    pub(super) bytes: Bytes,
+    pub(super) sha256: Sha256Sum,
+    pub(super) signature: Option<String>,
+}
+
+impl Found {
+    /// Reads both.
+    ///
+    /// # Errors
+    /// One of them cannot be read, or is too large.
+    pub(super) async fn at(path: &Path, limit: u64) -> Result<Self, LoadError> {
+        let path = path.to_owned();
+        let read = move || {
+            let bytes = Bytes::from(read(&path, limit)?);
+            Ok(Self { sha256: Sha256Sum::of(&bytes), signature: signature(&path)?, bytes })
+        };
+        spawn_blocking(read).await.unwrap_or_else(|lost| Err(LoadError::Read(lost.into())))
+    }
+}
 
 /// The component files of a folder, in order. A folder that does not exist has none. Hidden files, such as those which
 /// editors and copying programs write first and then rename, are passed over.
 ///
 /// # Errors
 /// The folder cannot be read.
-pub(super) fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) async fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let dir = dir.to_owned();
+    spawn_blocking(move || list(&dir)).await?
+}
+
+fn list(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -27,10 +59,7 @@ pub(super) fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Reads a whole file, but never more than one byte over the limit.
-///
-/// # Errors
-/// It cannot be read, or is too large.
-pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
+fn read(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
     let mut bytes = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(limit.saturating_add(1)).read_to_end(&mut bytes));
     read.map_err(LoadError::Read)?;
@@ -38,10 +67,7 @@ pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, LoadError> {
 }
 
 /// The text of the signature beside a file, if there is one.
-///
-/// # Errors
-/// It cannot be read as text.
-pub(super) fn signature(path: &Path) -> Result<Option<String>, LoadError> {
+fn signature(path: &Path) -> Result<Option<String>, LoadError> {
     let beside = path.with_extension("wasm.minisig");
     if !beside.exists() {
         return Ok(None);
@@ -66,8 +92,8 @@ mod tests {
             fs::write(dir.path().join(name), "").unwrap();
         }
         fs::create_dir(dir.path().join("e.wasm")).unwrap();
-        assert_eq!(files(dir.path()).unwrap(), [dir.path().join("a.wasm"), dir.path().join("b.wasm")]);
-        assert_eq!(files(&dir.path().join("missing")).unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(list(dir.path()).unwrap(), [dir.path().join("a.wasm"), dir.path().join("b.wasm")]);
+        assert_eq!(list(&dir.path().join("missing")).unwrap(), Vec::<PathBuf>::new());
     }
 
     #[test]

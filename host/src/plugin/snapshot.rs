@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use tokio::sync::Notify;
 
 use super::catalogue::PluginSet;
 use super::load::LoadedPlugin;
@@ -55,12 +56,18 @@ impl Snapshot {
 
 /// The one pointer to the newest snapshot. A clone is the same pointer.
 #[derive(Debug, Clone, Default)]
-pub struct Snapshots(Arc<ArcSwap<Snapshot>>);
+pub struct Snapshots(Arc<Newest>);
+
+#[derive(Debug, Default)]
+struct Newest {
+    snapshot: ArcSwap<Snapshot>,
+    published: Notify,
+}
 
 impl Snapshots {
     /// The newest snapshot.
     pub fn newest(&self) -> Arc<Snapshot> {
-        self.0.load_full()
+        self.0.snapshot.load_full()
     }
 
     /// Puts a snapshot in the place of the newest.
@@ -69,7 +76,13 @@ impl Snapshots {
         if before.generation > 0 {
             snapshot.swaps = before.swaps + swapped(&before.plugins, &snapshot.plugins);
         }
-        self.0.store(Arc::new(snapshot));
+        self.0.snapshot.store(Arc::new(snapshot));
+        self.0.published.notify_one();
+    }
+
+    /// Waits until another one is published. What happens while nobody waits is told to the next who does.
+    pub async fn published(&self) {
+        self.0.published.notified().await;
     }
 }
 

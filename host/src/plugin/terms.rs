@@ -6,9 +6,16 @@ use std::path::Path;
 
 use super::engine::Engine;
 use super::error::LoadError;
-use super::load::{File, LoadedPlugin, Origin};
-use super::scan;
+use super::load::{File, LoadedPlugin};
+use super::scan::Found;
 use crate::domain::{Description, Grant, PluginId, PluginLimits, Sha256Sum, Signer, Trust, Wasi};
+
+/// What is said of plugins.
+#[derive(Default, PartialEq)]
+pub(super) struct Said {
+    pub(super) trust: Trust,
+    pub(super) limits: PluginLimits,
+}
 
 /// The terms for one file.
 pub(super) struct Terms<'a> {
@@ -29,8 +36,8 @@ pub async fn load_to_look_at(
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
     let terms = Terms::of(trust, all, path);
-    let file = unsigned(path, terms.limits())?;
-    LoadedPlugin::load(engine, file, terms.limits(), terms.wasi()).await
+    let found = Found::at(path, terms.limits().file).await?;
+    LoadedPlugin::load(engine, File::found(path, found, None), terms.limits(), terms.wasi()).await
 }
 
 /// Loads a file that is to be added. Nobody has pinned it yet, but where signatures are asked for it needs one.
@@ -45,15 +52,16 @@ pub async fn load_to_add(
     wasi: Wasi,
 ) -> Result<LoadedPlugin, LoadError> {
     let trust = Trust { signers: signers.to_vec(), ..Trust::default() };
-    let mut file = unsigned(path, limits)?;
-    let signature = scan::signature(path)?;
-    file.signer = Terms::of(&trust, limits, path).vouch(&file.bytes, file.sha256, signature.as_deref())?;
-    LoadedPlugin::load(engine, file, limits, wasi).await
+    let found = Found::at(path, limits.file).await?;
+    let signer = Terms::of(&trust, limits, path).vouch(&found)?;
+    LoadedPlugin::load(engine, File::found(path, found, signer), limits, wasi).await
 }
 
-fn unsigned(path: &Path, limits: &PluginLimits) -> Result<File, LoadError> {
-    let bytes = scan::read(path, limits.file)?;
-    Ok(File { sha256: Sha256Sum::of(&bytes), bytes, origin: Origin::File(path.to_owned()), signer: None })
+impl Said {
+    /// The terms for a file of this name.
+    pub(super) fn terms(&self, path: &Path) -> Terms<'_> {
+        Terms::of(&self.trust, &self.limits, path)
+    }
 }
 
 impl<'a> Terms<'a> {
@@ -77,20 +85,15 @@ impl<'a> Terms<'a> {
     ///
     /// # Errors
     /// A pin or a signature is asked for, and there is none, or none that holds.
-    pub(super) fn vouch(
-        &self,
-        bytes: &[u8],
-        sha256: Sha256Sum,
-        signature: Option<&str>,
-    ) -> Result<Option<Signer>, LoadError> {
-        self.ask_for_a_pin(sha256)?;
+    pub(super) fn vouch(&self, found: &Found) -> Result<Option<Signer>, LoadError> {
+        self.ask_for_a_pin(found.sha256)?;
         if self.trust.signers.is_empty() {
             return Ok(None);
         }
-        let signature = signature.ok_or(LoadError::Unsigned)?;
+        let signature = found.signature.as_deref().ok_or(LoadError::Unsigned)?;
         let mut refused = None;
         for signer in &self.trust.signers {
-            match signer.verify(bytes, signature) {
+            match signer.verify(&found.bytes, signature) {
                 Ok(()) => return Ok(Some(signer.clone())),
                 Err(reason) => refused = Some(reason),
             }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
+
 use super::child::{Child, Command, Sign};
 use super::error::SpawnError;
 use crate::domain::{ExitStatus, StreamName};
@@ -28,9 +30,9 @@ impl Captured {
 ///
 /// # Errors
 /// It cannot be started.
-pub async fn capture(command: Command, input: &str, most: usize) -> Result<Captured, SpawnError> {
+pub async fn capture(command: Command, input: impl Into<Bytes>, most: usize) -> Result<Captured, SpawnError> {
     let mut child = Child::spawn(command)?;
-    child.write(input.to_owned());
+    child.write(input);
     child.close_input();
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     loop {

@@ -108,10 +108,11 @@ impl Child {
         Ok(Self { group, stdin, stdout, stderr, to_write, closing: false, exited: None, killed: false, run, grace })
     }
 
-    /// Puts text into the queue for standard input. It is written while signs are waited for.
-    pub fn write(&mut self, text: String) {
-        if self.stdin.is_some() && !self.closing && !text.is_empty() {
-            self.to_write.push_back(text.into());
+    /// Puts this into the queue for standard input. It is written while signs are waited for.
+    pub fn write(&mut self, input: impl Into<Bytes>) {
+        let input = input.into();
+        if self.stdin.is_some() && !self.closing && !input.is_empty() {
+            self.to_write.push_back(input);
         }
     }
 

@@ -117,6 +117,11 @@ impl FromIterator<(OsString, OsString)> for HostVariables {
 pub struct Variables(BTreeMap<OsString, OsString>);
 
 impl Variables {
+    /// None at all.
+    pub fn none() -> Self {
+        Self(BTreeMap::new())
+    }
+
     /// Those of the host's which every CLI gets, and the fixed ones.
     pub fn base(host: &HostVariables) -> Self {
         let passed = |name: &OsStr| {

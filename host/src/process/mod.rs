@@ -15,6 +15,7 @@ mod machine;
 mod mark;
 mod orphans;
 mod program;
+mod restraint;
 mod size;
 mod table;
 
@@ -27,4 +28,5 @@ pub use init::{is_first, run as run_first};
 pub use machine::host_name;
 pub use mark::{Host, NoHost};
 pub use orphans::end_orphans;
-pub use program::{Executable, find};
+pub use program::{Executable, find, ourselves};
+pub use restraint::{Restraint, restrain};

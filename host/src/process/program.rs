@@ -28,9 +28,17 @@ impl Executable {
 pub fn find(program: &Path, path: Option<&OsStr>) -> Result<Executable, SpawnError> {
     let not_found = || SpawnError::NotFound { program: program.display().to_string() };
     if program == Path::new(OURSELVES) {
-        return env::current_exe().map(Executable).map_err(|_| not_found());
+        return ourselves();
     }
     which::which_in(program, path, "/").map(Executable).map_err(|_| not_found())
+}
+
+/// The running binary.
+///
+/// # Errors
+/// The operating system does not tell where it is.
+pub fn ourselves() -> Result<Executable, SpawnError> {
+    env::current_exe().map(Executable).map_err(|_| SpawnError::NotFound { program: OURSELVES.to_owned() })
 }
 
 #[cfg(test)]

@@ -245,7 +245,7 @@ impl Rest {
 /// A run could not even begin.
 fn not_started(error: RunError) -> Attempt {
     tracing::warn!(%error, "run not started");
-    let is_final = matches!(error, RunError::NoPlace(_));
+    let is_final = error.is_final();
     Attempt { is_final, ..Attempt::failed(error.into_failure()) }
 }
 

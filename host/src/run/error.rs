@@ -1,16 +1,16 @@
 //! What can go wrong before a CLI has said anything, and what clients are told of it.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use super::queue::NoPlace;
 use crate::domain::{Category, Failure, PluginId, RetryHint};
-use crate::plugin::{CallError, LoadedPlugin};
+use crate::plugin::{CallError, PluginSet};
 use crate::process::SpawnError;
 use crate::workspace::WorkspaceError;
 
-/// When a client that found no place is told to come back. Runs take minutes; a shorter time would be spent on asking.
-const AFTER_NO_PLACE_MS: u64 = 10_000;
+/// When a client that found no place, or no plugin yet, is told to come back. Runs take minutes; a shorter time would be
+/// spent on asking.
+const AFTER_MS: u64 = 10_000;
 
 /// No model has the name that the client gave.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +40,9 @@ pub(super) enum RunError {
     /// The model's driver is not among the plugins.
     #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
     MissingPlugin { model: String, driver: PluginId, loaded: String },
+    /// The driver's file has just come, and is being compiled.
+    #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", .file.display())]
+    StillLoading { driver: PluginId, file: PathBuf },
     /// A session is to be resumed, and the CLI cannot.
     #[error("the driver `{driver}` cannot resume a session: leave the header `x-agent-session` out")]
     NoResume { driver: PluginId },
@@ -91,13 +94,19 @@ pub(super) enum PolicyError {
 }
 
 impl RunError {
-    pub(super) fn missing_plugin(
-        model: &str,
-        driver: &PluginId,
-        loaded: &BTreeMap<PluginId, Arc<LoadedPlugin>>,
-    ) -> Self {
-        let loaded = loaded.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        Self::MissingPlugin { model: model.to_owned(), driver: driver.clone(), loaded }
+    pub(super) fn missing_plugin(model: &str, driver: &PluginId, set: &PluginSet) -> Self {
+        let driver = driver.clone();
+        let named = |file: &&PathBuf| file.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| driver.names(stem));
+        if let Some(file) = set.loading.iter().find(named) {
+            return Self::StillLoading { driver, file: file.clone() };
+        }
+        let loaded = set.plugins.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        Self::MissingPlugin { model: model.to_owned(), driver, loaded }
+    }
+
+    /// Whether no other try makes sense: there is as little place or plugin for it.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Self::NoPlace(_) | Self::StillLoading { .. })
     }
 
     /// What clients are told.
@@ -112,8 +121,8 @@ impl RunError {
                 Failure::new(Category::Configuration, message, detail)
             }
             Self::NoResume { .. } => Failure::new(Category::Validation, message, ""),
-            Self::NoPlace(_) => {
-                let retry = Some(RetryHint::AfterMs(AFTER_NO_PLACE_MS));
+            Self::NoPlace(_) | Self::StillLoading { .. } => {
+                let retry = Some(RetryHint::AfterMs(AFTER_MS));
                 Failure { retry, ..Failure::new(Category::RateLimit, message, "") }
             }
             Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),

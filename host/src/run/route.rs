@@ -43,6 +43,6 @@ impl Route {
     }
 
     pub(super) fn missing_plugin(&self) -> RunError {
-        RunError::missing_plugin(&self.model.name, &self.model.driver, &self.snapshot.plugins.plugins)
+        RunError::missing_plugin(&self.model.name, &self.model.driver, &self.snapshot.plugins)
     }
 }

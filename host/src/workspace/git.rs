@@ -231,7 +231,7 @@ impl Git {
     }
 
     async fn capture(&self, repo: &Path, args: &[&str], with: With<'_>) -> Result<Captured, WorkspaceError> {
-        Ok(process::capture(self.command(repo, args, with.env)?, with.input, KEPT).await?)
+        Ok(process::capture(self.command(repo, args, with.env)?, with.input.to_owned(), KEPT).await?)
     }
 
     fn command(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Command, WorkspaceError> {

@@ -2,6 +2,7 @@
 //! arguments stands in a file of its own.
 
 mod add;
+mod list;
 mod record;
 mod run;
 
@@ -15,7 +16,7 @@ use self::add::AddArgs;
 use self::record::RecordArgs;
 use self::run::RunArgs;
 use super::{Settings, complain};
-use crate::app::{self, Loaded};
+use crate::app;
 use crate::author::{self, Language, Packed, Project, Report};
 use crate::config::Environment;
 use crate::domain::PluginId;
@@ -26,7 +27,8 @@ const NOT_DONE: u8 = 2;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginTask {
-    /// List the plugins in use, and the files of the plugin folder that are not.
+    /// List the plugins in use, how they fare in the servers that run, and the files of the plugin folder that are not in
+    /// use.
     List {
         #[command(flatten)]
         settings: Settings,
@@ -86,7 +88,7 @@ impl PluginTask {
         match self {
             Self::List { settings } => {
                 let loaded = app::load(&settings.source(cwd, environment)).await?;
-                list(&loaded)?;
+                list::show(&loaded)?;
                 Ok(ExitCode::SUCCESS)
             }
             Self::Add(args) => args.carry_out(cwd, environment).await,
@@ -142,20 +144,4 @@ fn show_report(report: &Report, json: bool) -> anyhow::Result<ExitCode> {
         write!(stdout, "{report}")?;
     }
     Ok(if report.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn list(loaded: &Loaded) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    let snapshot = &loaded.snapshot;
-    for plugin in snapshot.plugins.plugins.values() {
-        let description = plugin.description();
-        let programs = if description.programs.is_empty() { "-".to_owned() } else { description.programs.join(",") };
-        let (id, version) = (plugin.id().as_str(), &description.version);
-        let (origin, sha256) = (plugin.origin(), plugin.sha256());
-        writeln!(stdout, "{id}\t{version}\tprograms {programs}\tsha256 {sha256}\t{origin}")?;
-    }
-    for refusal in &snapshot.plugins.refusals {
-        writeln!(stdout, "refused\t{}\t{}", refusal.path.display(), refusal.reason)?;
-    }
-    Ok(())
 }

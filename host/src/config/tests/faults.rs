@@ -188,13 +188,13 @@ limits = { memory = 0, plugin_file = 1 }
     let expected = [
         "proxy.toml:3: plugins.require_pin: expected true or false, found an integer",
         "proxy.toml:4: plugins.signed_by[0]: is no public key of minisign: write the second line of its .pub file, which begins with RW",
-        "proxy.toml:5: plugins.pin: unknown key: known here are `cache`, `dir`, `poll_interval`, `require_pin`, `signed_by`, `watch`",
+        "proxy.toml:5: plugins.pin: unknown key: known here are `cache`, `dir`, `patience`, `poll_interval`, `require_pin`, `signed_by`, `watch`",
         "proxy.toml:6: plugins.My: \"My\" is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most",
         "proxy.toml:8: plugins.x.programs: expected a list, found a string",
         "proxy.toml:9: plugins.x.sha256: is no SHA-256: write its 64 hexadecimal digits, as `sha256sum` prints them",
         "proxy.toml:10: plugins.x.wasi: \"allow\" is not one of \"refuse\", \"trap\"",
         "proxy.toml:11: plugins.x.limits.memory: must not be zero",
-        "proxy.toml:11: plugins.x.limits.plugin_file: unknown key: known here are `call_cpu`, `compile`, `events`, `file`, `instances`, `memory`, `notices`, `output`, `result`, `run_cpu`",
+        "proxy.toml:11: plugins.x.limits.plugin_file: unknown key: known here are `call_cpu`, `compile`, `compile_memory`, `events`, `file`, `instances`, `memory`, `notices`, `output`, `result`, `run_cpu`",
     ];
     assert_eq!(Folder::with(&[("proxy.toml", text)]).faults(), expected);
 }

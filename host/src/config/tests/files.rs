@@ -1,10 +1,13 @@
 //! Which files are read, and how they go together.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::super::{Environment, Limits, Models, Plugins, Watching};
 use super::{Folder, driver, model};
 use crate::domain::{Keep, Model, Worktree};
+
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The example of the specification.
 const REGISTRY: &str = r#"{
@@ -118,6 +121,7 @@ fn the_folders_of_plugins_follow_the_xdg_variables_that_are_absolute() {
         dir: "/data/agentbay/plugins".into(),
         cache: "/home/me/.cache/agentbay".into(),
         watching: Watching::Events,
+        patience: PATIENCE,
     };
     assert_eq!(folder.load().unwrap().plugins, expected);
 }
@@ -133,6 +137,6 @@ fn without_a_home_the_folders_have_to_be_set() {
 
     let mut folder = Folder::with(&[("proxy.toml", "plugins = { dir = \"/a\", cache = \"/b\" }")]);
     folder.source.environment = Environment::default();
-    let expected = Plugins { dir: "/a".into(), cache: "/b".into(), watching: Watching::Events };
+    let expected = Plugins { dir: "/a".into(), cache: "/b".into(), watching: Watching::Events, patience: PATIENCE };
     assert_eq!(folder.load().unwrap().plugins, expected);
 }

@@ -27,7 +27,7 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
     let config = folder.load().unwrap();
     assert_eq!(config.limits, Limits::default());
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
-    assert_eq!(config.plugins, Plugins { dir, cache, watching: Watching::Events });
+    assert_eq!(config.plugins, Plugins { dir, cache, watching: Watching::Events, patience: std::time::Duration::from_secs(10) });
     let granted: Vec<_> = config.trust.grants.keys().map(PluginId::as_str).collect();
     assert_eq!((config.trust.require_pin, config.trust.signers.len(), granted), (false, 1, vec!["my-cli"]));
     let Models::Configured(models) = config.models else { panic!("models are configured") };
@@ -48,9 +48,9 @@ fn the_sample_shows_every_key() {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         shown.extend(line.split_once(" = ").map(|(key, _)| key));
     }
-    let known = "listen api_keys allowed_hosts dir cache watch poll_interval repo agent_file worktree policy permission timeout env driver model \
+    let known = "listen api_keys allowed_hosts dir cache watch poll_interval patience repo agent_file worktree policy permission timeout env driver model \
                  program options body headers_after keep_alive plugin_file plugin_memory plugin_call_cpu \
-                 plugin_run_cpu plugin_result plugin_compile plugin_instances plugin_events plugin_output \
+                 plugin_run_cpu plugin_result plugin_compile plugin_compile_memory plugin_instances plugin_events plugin_output \
                  plugin_notices line stderr grace drain linger output unread runs queue queue_wait \
                  retry_first retry_longest idle_timeout retries fallback max_runs repo_runs limits require_pin signed_by \
                  programs home sha256 wasi";

@@ -27,7 +27,7 @@ fn an_empty_file_gives_the_defaults() {
     let config = Folder::with(&[("proxy.toml", "")]).load().unwrap();
     assert_eq!(config.server, server("127.0.0.1:8787", Access::default(), 30));
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
-    assert_eq!(config.plugins, Plugins { dir, cache, watching: Watching::Events });
+    assert_eq!(config.plugins, Plugins { dir, cache, watching: Watching::Events, patience: Duration::from_secs(10) });
     assert_eq!(config.limits, Limits::default());
     assert_eq!(Folder::with(&[("proxy.toml", "")]).models(), []);
 }
@@ -38,14 +38,14 @@ fn the_server_and_its_folders_are_where_they_are_set_to_be() {
         "proxy.toml",
         r#"
         server = { listen = "0.0.0.0:80", api_keys = ["one", "two"], allowed_hosts = ["Box.local:80", "[::1]"], drain = 0 }
-        plugins = { dir = "./plugins", cache = "~/cache", watch = "poll", poll_interval = "5s" }
+        plugins = { dir = "./plugins", cache = "~/cache", watch = "poll", poll_interval = "5s", patience = 0 }
         "#,
     )]);
     let config = folder.load().unwrap();
     let access = Access::new(["one", "two"], ["box.local:80", "[::1]"]);
     assert_eq!(config.server, server("0.0.0.0:80", access, 0));
     let (dir, watching) = (folder.path().join("plugins"), Watching::Poll { interval: Duration::from_secs(5) });
-    assert_eq!(config.plugins, Plugins { dir, cache: "/home/me/cache".into(), watching });
+    assert_eq!(config.plugins, Plugins { dir, cache: "/home/me/cache".into(), watching, patience: Duration::ZERO });
 }
 
 #[test]
@@ -72,6 +72,7 @@ fn every_limit_has_its_key() {
         plugin_run_cpu = "1m 7s"
         plugin_result = "8MiB"
         plugin_compile = "15s"
+        plugin_compile_memory = "19 MB"
         plugin_instances = 16
         plugin_events = 17
         plugin_output = 18
@@ -102,6 +103,7 @@ fn every_limit_has_its_key() {
             run_cpu: Duration::from_secs(67),
             result: 8 * 1024 * 1024,
             compile: Duration::from_secs(15),
+            compile_memory: 19_000_000,
             instances: 16,
             events: 17,
             output: 18,
@@ -298,7 +300,7 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
         home = ["auth.json"]
         sha256 = "{sum}"
         wasi = "trap"
-        limits = {{ file = 1, compile = 2, memory = 3, instances = 4, call_cpu = 5, run_cpu = 6, result = 7, events = 8,
+        limits = {{ file = 1, compile = 2, compile_memory = 10, memory = 3, instances = 4, call_cpu = 5, run_cpu = 6, result = 7, events = 8,
                    output = 9, notices = 0 }}
         [plugins.codex]
         [limits]
@@ -310,6 +312,7 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
     let limits = PluginLimits {
         file: 1,
         compile: Duration::from_secs(2),
+        compile_memory: 10,
         memory: 3,
         instances: 4,
         call_cpu: Duration::from_secs(5),

@@ -1,0 +1,139 @@
+//! The compiler's process: what strangers wrote is compiled there, for a limited time and in limited memory, and its code
+//! put into the cache from which this process takes it.
+//!
+//! It is the program itself with another task, which reads the component from its standard input. Its exit code says what
+//! became of it.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::config::Plugins;
+use crate::domain::{ExitStatus, PluginLimits, RunId};
+use crate::metrics::Metrics;
+use crate::plugin::{CompileError, Compiler, Compiling, Engine, EngineError, Uncompiled, compile};
+use crate::process::{Captured, Command, Restraint, Variables, capture, ourselves, restrain};
+
+/// The task of the program that is the compiler, as on the command line.
+pub const TASK: &str = "compile";
+
+/// The component is in the cache.
+const COMPILED: u8 = 0;
+/// The bytes are no component. Standard output says why.
+const INVALID: u8 = 3;
+/// There was not enough memory.
+const NO_MEMORY: u8 = 4;
+
+/// What Rust says before it ends a process that gets no memory, for itself or for the stack of a thread.
+const NO_MEMORY_WORDS: [&str; 2] = ["memory allocation of", "Resource temporarily unavailable"];
+
+const SIGKILL: i32 = 9;
+
+/// Bytes kept of what the process says.
+const KEPT: usize = 16 * 1024;
+
+/// How many files are compiled at once, at least: one that takes long does not hold up all others.
+const PLACES: usize = 2;
+
+/// Starts compilers.
+#[derive(Debug)]
+struct Apart {
+    cache: PathBuf,
+    places: Semaphore,
+}
+
+/// The engine for plugins, which has what strangers wrote compiled apart.
+///
+/// # Errors
+/// See [`EngineError`].
+pub fn engine(plugins: &Plugins, metrics: Metrics) -> Result<Engine, EngineError> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let places = Semaphore::new(PLACES.max(processors / 2));
+    Engine::new(&plugins.cache, Arc::new(Apart { cache: plugins.cache.clone(), places }), metrics)
+}
+
+impl Compiler for Apart {
+    fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> Compiling<'a> {
+        Box::pin(async move {
+            let command = self.command(limits)?;
+            // Nobody closes it, so that there always is a place in the end.
+            let _place = self.places.acquire().await;
+            match timeout(limits.compile, capture(command, component, KEPT)).await {
+                Ok(captured) => became(&captured.map_err(failed)?, limits),
+                Err(_elapsed) => Err(CompileError::TooLong(limits.compile)),
+            }
+        })
+    }
+}
+
+impl Apart {
+    /// It bears the mark of a run, so that it does not outlive this process.
+    fn command(&self, limits: &PluginLimits) -> Result<Command, CompileError> {
+        let cache = self.cache.to_str().ok_or_else(|| failed("the path of the cache is no text"))?;
+        let processors = u32::try_from(thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1);
+        let processor = limits.compile.saturating_mul(processors).as_secs();
+        Ok(Command {
+            executable: ourselves().map_err(failed)?,
+            args: [TASK, cache, &limits.compile_memory.to_string(), &processor.to_string()].map(str::to_owned).into(),
+            workdir: "/".into(),
+            variables: Variables::none(),
+            run: Some(RunId::new()),
+            grace: Duration::ZERO,
+        })
+    }
+}
+
+fn failed(error: impl ToString) -> CompileError {
+    CompileError::Failed(error.to_string())
+}
+
+/// What became of a component, by how its compiler ended.
+fn became(captured: &Captured, limits: &PluginLimits) -> Result<(), CompileError> {
+    let code = |code: u8| ExitStatus::Code(code.into());
+    let lacks_memory = |words: &str| NO_MEMORY_WORDS.iter().any(|known| words.contains(known));
+    match captured.status {
+        status if status == code(COMPILED) => Ok(()),
+        status if status == code(INVALID) => Err(CompileError::Invalid(captured.text().trim().to_owned())),
+        status if status == code(NO_MEMORY) => Err(CompileError::TooMuch(limits.compile_memory)),
+        _ if lacks_memory(&captured.stderr) => Err(CompileError::TooMuch(limits.compile_memory)),
+        // Nobody else kills it: its processor time is used up.
+        ExitStatus::Signal(SIGKILL) => Err(CompileError::TooLong(limits.compile)),
+        status => Err(failed(format!("the compiler ended with {status}: {}", first_words(&captured.stderr)))),
+    }
+}
+
+fn first_words(text: &str) -> String {
+    const MOST: usize = 300;
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect()
+}
+
+/// What the compiler's process does: compiles what it reads, with no more than it may have, and tells what became of it.
+///
+/// # Errors
+/// It cannot restrain itself, or the component cannot be read.
+pub fn run(
+    cache: &Path,
+    restraint: Restraint,
+    mut input: impl Read,
+    mut output: impl Write,
+) -> io::Result<ExitCode> {
+    restrain(restraint)?;
+    let mut component = Vec::new();
+    input.read_to_end(&mut component)?;
+    let code = match compile(cache, &component) {
+        Ok(()) => COMPILED,
+        Err(Uncompiled::NoMemory) => NO_MEMORY,
+        Err(Uncompiled::Invalid(reason)) => {
+            writeln!(output, "{reason}")?;
+            INVALID
+        }
+    };
+    Ok(ExitCode::from(code))
+}

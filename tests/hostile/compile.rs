@@ -1,0 +1,120 @@
+//! Plugins that take long to compile, or much memory for it: nobody waits for them, and nothing is left of what was given up on.
+
+use std::fs;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use super::bomb::{long, nest};
+use super::component::{Contract, component};
+use super::{known, refusal};
+use crate::support::{Machine, Proxy, Request, chat, marked_by, wait_for};
+
+/// Two models, of which one has a plugin that may have to be compiled. Nobody waits for that.
+fn machine(limits: &str) -> Machine {
+    let machine = Machine::configured(&format!(
+        "[plugins]\npatience = 0\n[defaults]\nrepo = \".\"\n[models.echo]\ndriver = \"echo\"\n\
+         [models.m]\ndriver = \"m\"\nprogram = \"cli\"\n[limits]\n{limits}"
+    ));
+    machine.stand_in("cli", &["say", "hello"]);
+    machine
+}
+
+/// A plugin that does as it should, once it is compiled, which takes a second or so.
+fn slow() -> Vec<u8> {
+    component("m", &long(100_000), &Contract::ours())
+}
+
+/// One whose compiling takes minutes.
+fn endless() -> Vec<u8> {
+    component("m", &nest(1500, 1500), &Contract::ours())
+}
+
+fn compilers(pid: u32) -> usize {
+    marked_by(pid).filter(|command| command.contains(" compile ")).count()
+}
+
+fn loading(proxy: &Proxy) -> Value {
+    known(proxy)["loading"].clone()
+}
+
+#[test]
+fn a_plugin_that_is_still_being_compiled_holds_nobody_up_and_comes_into_use_by_itself() {
+    let machine = machine("");
+    let file = machine.put_plugin("m.wasm", slow());
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    let message = format!("the driver `m` is still being compiled from {}: try again in a moment", file.display());
+    let expected = json!({"error": {"message": message, "type": "rate_limit_error", "param": null, "code": "rate_limit",
+                          "detail": null}});
+    assert_eq!((answer.status, answer.header("retry-after"), answer.json()), (429, Some("10"), expected));
+    assert_eq!(loading(&proxy), json!([file]));
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+    proxy.logged(&["looked again", "generation=2 "]);
+    assert_eq!((loading(&proxy), proxy.ask("m", "hi").as_str()), (json!([]), "hello"));
+}
+
+#[test]
+fn the_version_that_is_in_use_stays_until_the_next_is_compiled() {
+    let machine = machine("");
+    machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
+    let proxy = machine.serve();
+    proxy.logged(&["looked again", "generation=2 "]);
+    let file = machine.put_plugin("m.wasm", slow());
+    proxy.logged(&["looked again", "generation=3 "]);
+    assert_eq!((loading(&proxy), proxy.ask("m", "hi").as_str()), (json!([file]), "hello"));
+    proxy.logged(&["looked again", "generation=4 "]);
+    assert_eq!((loading(&proxy), proxy.ask("m", "hi").as_str()), (json!([]), "hello"));
+    assert!(proxy.get("/metrics").body.contains("\nagentbay_plugin_swaps_total 2\n"));
+}
+
+#[test]
+fn what_takes_too_long_is_given_up_on_and_tried_once_more_when_somebody_asks() {
+    let machine = machine("plugin_compile = \"300ms\"");
+    let file = machine.put_plugin("m.wasm", endless());
+    let proxy = machine.serve();
+    let reason = "took longer than 300ms to compile: raise `limits.plugin_compile` in proxy.toml if it needs more";
+    let refused = || wait_for("it to be refused", || refusal(&known(&proxy), "m") == reason);
+    refused();
+    wait_for("its compiler to be gone", || compilers(proxy.pid()) == 0);
+    assert_eq!(proxy.get("/readyz").status, 200);
+
+    let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    machine.write("proxy.toml", settings + "\n# Something else.\n");
+    proxy.logged(&["looked again", "generation=3 "]);
+    assert_eq!((loading(&proxy), refusal(&known(&proxy), "m").as_str()), (json!([]), reason));
+    let asked = proxy.send(&Request::post("/v1/plugins/reload", String::new())).json();
+    assert_eq!((&asked["loading"], &asked["refused"]), (&json!([file]), &json!([])));
+    refused();
+}
+
+#[test]
+fn a_file_that_is_replaced_or_goes_is_compiled_no_longer() {
+    let machine = machine("");
+    let file = machine.put_plugin("m.wasm", endless());
+    let proxy = machine.serve();
+    wait_for("its compiler to run", || compilers(proxy.pid()) == 1);
+    machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
+    wait_for("the plugin", || proxy.complete(&chat("m", "hi")).status == 200);
+    assert_eq!(compilers(proxy.pid()), 0);
+
+    machine.put_plugin("m.wasm", endless());
+    wait_for("its compiler to run", || compilers(proxy.pid()) == 1);
+    fs::remove_file(file).unwrap();
+    wait_for("its compiler to be gone", || compilers(proxy.pid()) == 0);
+    assert_eq!(loading(&proxy), json!([]));
+}
+
+#[test]
+fn a_compiler_does_not_outlive_a_program_that_is_killed_or_told_to_end() {
+    let machine = machine("");
+    machine.put_plugin("m.wasm", endless());
+    for signal in [Signal::KILL, Signal::TERM] {
+        let proxy = machine.serve();
+        let pid = proxy.pid();
+        wait_for("the compiler to run", || compilers(pid) == 1);
+        proxy.signal(signal);
+        proxy.ended();
+        wait_for("the compiler to be gone", || compilers(pid) == 0);
+    }
+}
