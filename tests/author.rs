@@ -347,7 +347,7 @@ fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
     let sha256 = report["plugin"]["sha256"].as_str().unwrap();
     let stdout = format!(
         "dist/stranger-1.0.0.wasm\ndist/stranger-1.0.0.wasm.sha256\n\nFor the proxy.toml of its users:\n\n\
-         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nsha256 = \"{sha256}\"\n"
+         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nhome = []\nsha256 = \"{sha256}\"\n"
     );
     assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
     let expected = [
@@ -359,4 +359,16 @@ fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
     let careless = machine.run(&["plugin", "pack", &built("careless"), "--out", "dist"]);
     assert_eq!((careless.code, careless.stdout.as_str()), (Some(2), ""));
     assert!(careless.stderr.contains("makes an option of a prompt"), "{}", careless.stderr);
+}
+
+#[test]
+fn the_grant_that_pack_prints_is_the_one_that_add_writes() {
+    let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
+    let packed = machine.run(&["plugin", "pack", &prebuilt("claude"), "--out", "dist"]).stdout;
+    assert_eq!(machine.run(&["plugin", "add", "dist/claude-0.1.0.wasm", "--yes"]).code, Some(0));
+    let written = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    let table = |text: &str| text[text.find("[plugins.claude]").unwrap()..].to_owned();
+    assert_eq!(table(&written), table(&packed));
+    let home = "home = [\".claude.json\", \".credentials.json\", \"settings.json\"]\n";
+    assert!(packed.contains(home) && packed.contains("\"DISABLE_TELEMETRY\"]\n"), "{packed}");
 }

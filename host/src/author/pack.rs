@@ -1,13 +1,12 @@
 //! `plugin pack`: a component under the name and with the checksum that it is handed on with.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::check::plans;
 use super::error::AuthorError;
+use super::needs::needs;
 use super::subject::Subject;
-use crate::config::{self, Overrides, Source};
+use crate::config::{self, NewGrant, Overrides, Source};
 
 /// A component that was packed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,7 +16,7 @@ pub struct Packed {
     /// Its checksum, as `sha256sum --check` reads it.
     pub checksum: PathBuf,
     /// What its users write into proxy.toml.
-    pub grant: String,
+    pub grant: NewGrant,
 }
 
 /// Packs a component into a folder, which is made.
@@ -29,34 +28,18 @@ pub async fn pack(source: &Source, file: &Path, out: &Path) -> Result<Packed, Au
     let config = config::load(source, &Overrides::default())?;
     let subject = Subject::load(&config, file).await?;
     let subject = subject.map_err(|reason| AuthorError::Refused { file: file.to_owned(), reason })?;
-    let plans = plans(&subject).await;
-    if let Some(fault) = plans.faults.into_iter().next() {
-        return Err(AuthorError::Unfit { file: file.to_owned(), fault });
-    }
-    let (id, version) = (subject.plugin.id(), &subject.plugin.description().version);
+    let grant = needs(&subject, file).await?;
+    let version = &subject.plugin.description().version;
     let fits = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
     if version.is_empty() || !version.chars().all(fits) {
         return Err(AuthorError::Version { version: version.clone() });
     }
     let bytes = fs::read(file).map_err(AuthorError::file(file))?;
     fs::create_dir_all(out).map_err(AuthorError::file(out))?;
-    let name = format!("{id}-{version}.wasm");
+    let name = format!("{}-{version}.wasm", grant.id);
     let packed = out.join(&name);
-    let sha256 = subject.plugin.sha256();
     let checksum = out.join(format!("{name}.sha256"));
     fs::write(&packed, bytes).map_err(AuthorError::file(&packed))?;
-    fs::write(&checksum, format!("{sha256}  {name}\n")).map_err(AuthorError::file(&checksum))?;
-    let programs: BTreeSet<String> = subject.plugin.description().programs.iter().cloned().collect();
-    let grant = format!(
-        "[plugins.{id}]\nprograms = {}\nenv = {}\nsha256 = \"{sha256}\"\n",
-        list(&programs),
-        list(&plans.variables)
-    );
+    fs::write(&checksum, format!("{}  {name}\n", grant.sha256)).map_err(AuthorError::file(&checksum))?;
     Ok(Packed { file: packed, checksum, grant })
-}
-
-/// A list of words as TOML has it: what a word needs to be escaped is the same as in JSON.
-fn list(words: &BTreeSet<String>) -> String {
-    let words: Vec<String> = words.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
-    format!("[{}]", words.join(", "))
 }
