@@ -36,7 +36,7 @@ pub use add::{Addition, Candidate};
 pub use check::{Wanted, check};
 pub use error::AuthorError;
 pub use new::Project;
-pub use pack::{Packed, pack};
+pub use pack::{Packed, Packing, Stripped, pack};
 pub use record::{Recorded, Recording, record};
 pub use report::Report;
 pub use run::{Asked, run};

@@ -28,9 +28,23 @@ pub async fn load_to_look_at(
     trust: &Trust,
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
+    let bytes = scan::read(path, Terms::of(trust, all, path).limits().file)?;
+    load_bytes_to_look_at(engine, path, bytes, trust, all).await
+}
+
+/// Loads what is to become a file of this name, as [`load_to_look_at`] does.
+///
+/// # Errors
+/// See [`LoadError`].
+pub async fn load_bytes_to_look_at(
+    engine: &Engine,
+    path: &Path,
+    bytes: Vec<u8>,
+    trust: &Trust,
+    all: &PluginLimits,
+) -> Result<LoadedPlugin, LoadError> {
     let terms = Terms::of(trust, all, path);
-    let file = unsigned(path, terms.limits())?;
-    LoadedPlugin::load(engine, file, terms.limits(), terms.wasi()).await
+    LoadedPlugin::load(engine, unsigned(path, bytes), terms.limits(), terms.wasi()).await
 }
 
 /// Loads a file that is to be added. Nobody has pinned it yet, but where signatures are asked for it needs one.
@@ -45,15 +59,14 @@ pub async fn load_to_add(
     wasi: Wasi,
 ) -> Result<LoadedPlugin, LoadError> {
     let trust = Trust { signers: signers.to_vec(), ..Trust::default() };
-    let mut file = unsigned(path, limits)?;
+    let mut file = unsigned(path, scan::read(path, limits.file)?);
     let signature = scan::signature(path)?;
     file.signer = Terms::of(&trust, limits, path).vouch(&file.bytes, file.sha256, signature.as_deref())?;
     LoadedPlugin::load(engine, file, limits, wasi).await
 }
 
-fn unsigned(path: &Path, limits: &PluginLimits) -> Result<File, LoadError> {
-    let bytes = scan::read(path, limits.file)?;
-    Ok(File { sha256: Sha256Sum::of(&bytes), bytes, origin: Origin::File(path.to_owned()), signer: None })
+fn unsigned(path: &Path, bytes: Vec<u8>) -> File {
+    File { sha256: Sha256Sum::of(&bytes), bytes, origin: Origin::File(path.to_owned()), signer: None }
 }
 
 impl<'a> Terms<'a> {

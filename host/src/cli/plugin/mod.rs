@@ -16,7 +16,7 @@ use self::record::RecordArgs;
 use self::run::RunArgs;
 use super::{Settings, complain};
 use crate::app::{self, Loaded};
-use crate::author::{self, Language, Packed, Project, Report};
+use crate::author::{self, Language, Packed, Packing, Project, Report, Stripped};
 use crate::config::Environment;
 use crate::domain::PluginId;
 
@@ -72,6 +72,10 @@ pub(super) enum PluginTask {
         /// The folder it is put into.
         #[arg(long, value_name = "DIR", default_value = ".")]
         out: PathBuf,
+        /// Leave out what has no effect on how it runs, such as the names of its functions and debugging data. Backtraces
+        /// and profiles of it show no names then.
+        #[arg(long)]
+        strip: bool,
         #[command(flatten)]
         settings: Settings,
     },
@@ -102,8 +106,9 @@ impl PluginTask {
                 new(&Project { name, language, dir })
             }
             Self::Record(args) => args.carry_out(cwd, environment).await,
-            Self::Pack { file, out, settings } => {
-                match author::pack(&settings.source(cwd, environment), &file, &out).await {
+            Self::Pack { file, out, strip, settings } => {
+                let packing = Packing { file, out, strip };
+                match author::pack(&settings.source(cwd, environment), &packing).await {
                     Ok(packed) => show_packed(&packed),
                     Err(error) => Ok(not_done(error)),
                 }
@@ -130,6 +135,9 @@ fn new(project: &Project) -> anyhow::Result<ExitCode> {
 fn show_packed(packed: &Packed) -> anyhow::Result<ExitCode> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}\n{}", packed.file.display(), packed.checksum.display())?;
+    if let Some(Stripped { had, left }) = packed.stripped {
+        writeln!(stdout, "stripped of {} of {had} bytes", had.saturating_sub(left))?;
+    }
     write!(stdout, "\nFor the proxy.toml of its users:\n\n{}", packed.grant)?;
     Ok(ExitCode::SUCCESS)
 }
