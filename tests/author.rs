@@ -347,7 +347,7 @@ fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
     let sha256 = report["plugin"]["sha256"].as_str().unwrap();
     let stdout = format!(
         "dist/stranger-1.0.0.wasm\ndist/stranger-1.0.0.wasm.sha256\n\nFor the proxy.toml of its users:\n\n\
-         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nsha256 = \"{sha256}\"\n"
+         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nhome = []\nsha256 = \"{sha256}\"\n"
     );
     assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
     let expected = [
@@ -359,4 +359,49 @@ fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
     let careless = machine.run(&["plugin", "pack", &built("careless"), "--out", "dist"]);
     assert_eq!((careless.code, careless.stdout.as_str()), (Some(2), ""));
     assert!(careless.stderr.contains("makes an option of a prompt"), "{}", careless.stderr);
+}
+
+/// The custom sections of a component and of all in it.
+fn customs(component: &[u8]) -> Vec<String> {
+    let sections = wasmparser::Parser::new(0).parse_all(component).map(Result::unwrap);
+    let customs = sections.filter_map(|section| match section {
+        wasmparser::Payload::CustomSection(custom) => Some(custom.name().to_owned()),
+        _ => None,
+    });
+    customs.collect()
+}
+
+#[test]
+fn a_plugin_that_is_stripped_before_it_is_packed_does_the_same_without_its_names() {
+    let machine = Machine::new();
+    let run = machine.run(&["plugin", "pack", &prebuilt("grok"), "--strip", "--out", "dist"]);
+    let (whole, stripped) =
+        (fs::read(prebuilt("grok")).unwrap(), fs::read(machine.path("work/dist/grok-0.1.0.wasm")).unwrap());
+    let (had, by) = (whole.len(), whole.len() - stripped.len());
+    assert!(by > had / 10, "{by} of {had}");
+    assert!(customs(&whole).contains(&"name".to_owned()));
+    assert_eq!(customs(&stripped), Vec::<String>::new());
+
+    let (code, report) = checked_json(&machine, &["dist/grok-0.1.0.wasm", &recorded("grok")]);
+    assert_eq!((code, report["runs"].as_array().unwrap().len()), (Some(0), 8));
+    let sha256 = report["plugin"]["sha256"].as_str().unwrap();
+    let stdout = format!(
+        "dist/grok-0.1.0.wasm\ndist/grok-0.1.0.wasm.sha256\nstripped of {by} of {had} bytes\n\nFor the proxy.toml of its \
+         users:\n\n[plugins.grok]\nprograms = [\"ax-grok\"]\nenv = []\nhome = []\nsha256 = \"{sha256}\"\n"
+    );
+    assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
+    let checksum = fs::read_to_string(machine.path("work/dist/grok-0.1.0.wasm.sha256")).unwrap();
+    assert_eq!(checksum, format!("{sha256}  grok-0.1.0.wasm\n"));
+}
+
+#[test]
+fn the_grant_that_pack_prints_is_the_one_that_add_writes() {
+    let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
+    let packed = machine.run(&["plugin", "pack", &prebuilt("claude"), "--out", "dist"]).stdout;
+    assert_eq!(machine.run(&["plugin", "add", "dist/claude-0.1.0.wasm", "--yes"]).code, Some(0));
+    let written = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    let table = |text: &str| text[text.find("[plugins.claude]").unwrap()..].to_owned();
+    assert_eq!(table(&written), table(&packed));
+    let home = "home = [\".claude.json\", \".credentials.json\", \"settings.json\"]\n";
+    assert!(packed.contains(home) && packed.contains("\"DISABLE_TELEMETRY\"]\n"), "{packed}");
 }

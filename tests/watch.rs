@@ -159,7 +159,7 @@ fn a_look_that_is_asked_for_is_over_when_it_is_answered() {
     let all = ["acp", "claude", "codex", "copilot", "echo", "gemini", "generic", "glm", "grok", "opencode", "qwen"];
     let found = |generation: u64, refused: Value, configuration: Value| {
         let plugins: Value = json!(all);
-        json!({"object": "reload", "generation": generation, "plugins": plugins, "refused": refused,
+        json!({"object": "reload", "generation": generation, "plugins": plugins, "refused": refused, "loading": [],
                "configuration": configuration})
     };
     let well = json!({"state": "read", "faults": []});

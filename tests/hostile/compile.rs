@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::bomb::{long, nest};
 use super::component::{Contract, component};
 use super::{known, refusal};
-use crate::support::{Machine, Proxy, Request, chat, marked_by, wait_for};
+use crate::support::{Machine, Proxy, Request, chat, error, marked_by, wait_for};
 
 /// Two models, of which one has a plugin that may have to be compiled. Nobody waits for that.
 fn machine(limits: &str) -> Machine {
@@ -45,8 +45,7 @@ fn a_plugin_that_is_still_being_compiled_holds_nobody_up_and_comes_into_use_by_i
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
     let message = format!("the driver `m` is still being compiled from {}: try again in a moment", file.display());
-    let expected = json!({"error": {"message": message, "type": "rate_limit_error", "param": null, "code": "rate_limit",
-                          "detail": null}});
+    let expected = error(&message, "rate_limit_error", None, "rate_limit", None);
     assert_eq!((answer.status, answer.header("retry-after"), answer.json()), (429, Some("10"), expected));
     assert_eq!(loading(&proxy), json!([file]));
     assert_eq!(proxy.ask("echo", "hi"), "hi");

@@ -7,8 +7,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::check::plans;
 use super::error::AuthorError;
+use super::needs::needs;
 use super::subject::Subject;
 use crate::compiler;
 use crate::config::{self, Config, InlineLimits, NewGrant, Overrides, Source};
@@ -55,21 +55,8 @@ impl Candidate {
         let loaded = load_to_add(&engine, &file, &trust.signers, &own, wasi).await;
         let plugin = loaded.map_err(|reason| AuthorError::Refused { file: file.clone(), reason })?;
         let subject = Subject { plugin, limits: Limits { plugin: own, ..limits } };
-        let plans = plans(&subject).await;
-        if let Some(fault) = plans.faults.into_iter().next() {
-            return Err(AuthorError::Unfit { file, fault });
-        }
-        let (id, description) = (subject.plugin.id(), subject.plugin.description());
-        let home = description.home.as_ref().map(|home| home.keep.iter().cloned().collect());
-        let grant = NewGrant {
-            id: id.clone(),
-            programs: description.programs.iter().cloned().collect(),
-            env: plans.variables,
-            home: home.unwrap_or_default(),
-            sha256: subject.plugin.sha256(),
-            wasi,
-            limits: written,
-        };
+        let grant = NewGrant { limits: written, ..needs(&subject, &file).await? };
+        let (id, description) = (&grant.id, subject.plugin.description());
         Ok(Self {
             title: format!(
                 "{id} {}: {} (contract {})",

@@ -98,6 +98,14 @@ pub enum AuthorError {
         /// The first fault.
         fault: String,
     },
+    /// A plugin is not the same without what was to be taken out of it.
+    #[error("{file}: stripped, it is not the same plugin, so pack it without --strip: {reason}")]
+    NotStripped {
+        /// Its file.
+        file: PathBuf,
+        /// What is the matter with it then.
+        reason: String,
+    },
     /// A version that cannot be a part of a file's name.
     #[error("the plugin's version is {version:?}: to be packed, it takes letters, digits, `.`, `-`, `+` and `_`")]
     Version {

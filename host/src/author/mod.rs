@@ -6,7 +6,7 @@
 //!
 //! `run` carries out one turn with the real CLI, and what there is to say of it is `told`. `record` makes a fixture of a
 //! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one. `add` is the other end: a
-//! plugin that somebody else has written is looked at, granted what it asks for, and put into the plugin folder.
+//! plugin that somebody else has written is looked at, granted what it `needs`, and put into the plugin folder.
 //!
 //! Nothing of a request's way is done a second time: bytes become text by `run`'s cleaner, and text becomes events in the
 //! instance that a run has.
@@ -19,6 +19,7 @@ mod difference;
 mod error;
 mod fixture;
 mod golden;
+mod needs;
 mod new;
 mod pack;
 mod record;
@@ -35,7 +36,7 @@ pub use add::{Addition, Candidate};
 pub use check::{Wanted, check};
 pub use error::AuthorError;
 pub use new::Project;
-pub use pack::{Packed, pack};
+pub use pack::{Packed, Packing, Stripped, pack};
 pub use record::{Recorded, Recording, record};
 pub use report::Report;
 pub use run::{Asked, run};

@@ -1,13 +1,24 @@
 //! `plugin pack`: a component under the name and with the checksum that it is handed on with.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::check::plans;
 use super::error::AuthorError;
+use super::needs::needs;
 use super::subject::Subject;
-use crate::config::{self, Overrides, Source};
+use crate::config::{self, Config, NewGrant, Overrides, Source};
+use crate::plugin::{LoadError, stripped};
+
+/// The component that is to be packed, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Packing {
+    /// Its file.
+    pub file: PathBuf,
+    /// The folder that it is put into, which is made.
+    pub out: PathBuf,
+    /// It is packed without what has no effect on how it runs.
+    pub strip: bool,
+}
 
 /// A component that was packed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,47 +27,63 @@ pub struct Packed {
     pub file: PathBuf,
     /// Its checksum, as `sha256sum --check` reads it.
     pub checksum: PathBuf,
+    /// What was stripped from it.
+    pub stripped: Option<Stripped>,
     /// What its users write into proxy.toml.
-    pub grant: String,
+    pub grant: NewGrant,
 }
 
-/// Packs a component into a folder, which is made.
+/// What was stripped from a component.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stripped {
+    /// How many bytes it had.
+    pub had: usize,
+    /// How many of them are left.
+    pub left: usize,
+}
+
+/// Packs a component.
 ///
 /// # Errors
-/// The host would not take it, its command lines are wrong, its version cannot be a part of a file's name, or a file cannot
-/// be written. See [`AuthorError`].
-pub async fn pack(source: &Source, file: &Path, out: &Path) -> Result<Packed, AuthorError> {
+/// The host would not take it, its command lines are wrong, its version cannot be a part of a file's name, it cannot be
+/// stripped, or a file cannot be written. See [`AuthorError`].
+pub async fn pack(source: &Source, packing: &Packing) -> Result<Packed, AuthorError> {
+    let Packing { file, out, strip } = packing;
     let config = config::load(source, &Overrides::default())?;
-    let subject = Subject::load(&config, file).await?;
-    let subject = subject.map_err(|reason| AuthorError::Refused { file: file.to_owned(), reason })?;
-    let plans = plans(&subject).await;
-    if let Some(fault) = plans.faults.into_iter().next() {
-        return Err(AuthorError::Unfit { file: file.to_owned(), fault });
-    }
-    let (id, version) = (subject.plugin.id(), &subject.plugin.description().version);
+    let whole = fs::read(file).map_err(AuthorError::file(file))?;
+    let subject = Subject::load_bytes(&config, file, whole.clone()).await?;
+    let subject = subject.map_err(|reason| AuthorError::Refused { file: file.clone(), reason })?;
+    let had = whole.len();
+    let (subject, bytes) = if *strip { strip_off(&config, file, &subject, &whole).await? } else { (subject, whole) };
+    let grant = needs(&subject, file).await?;
+    let version = &subject.plugin.description().version;
     let fits = |c: char| c.is_ascii_alphanumeric() || ".-+_".contains(c);
     if version.is_empty() || !version.chars().all(fits) {
         return Err(AuthorError::Version { version: version.clone() });
     }
-    let bytes = fs::read(file).map_err(AuthorError::file(file))?;
     fs::create_dir_all(out).map_err(AuthorError::file(out))?;
-    let name = format!("{id}-{version}.wasm");
+    let name = format!("{}-{version}.wasm", grant.id);
     let packed = out.join(&name);
-    let sha256 = subject.plugin.sha256();
     let checksum = out.join(format!("{name}.sha256"));
-    fs::write(&packed, bytes).map_err(AuthorError::file(&packed))?;
-    fs::write(&checksum, format!("{sha256}  {name}\n")).map_err(AuthorError::file(&checksum))?;
-    let programs: BTreeSet<String> = subject.plugin.description().programs.iter().cloned().collect();
-    let grant = format!(
-        "[plugins.{id}]\nprograms = {}\nenv = {}\nsha256 = \"{sha256}\"\n",
-        list(&programs),
-        list(&plans.variables)
-    );
-    Ok(Packed { file: packed, checksum, grant })
+    fs::write(&packed, &bytes).map_err(AuthorError::file(&packed))?;
+    fs::write(&checksum, format!("{}  {name}\n", grant.sha256)).map_err(AuthorError::file(&checksum))?;
+    let stripped = strip.then_some(Stripped { had, left: bytes.len() });
+    Ok(Packed { file: packed, checksum, stripped, grant })
 }
 
-/// A list of words as TOML has it: what a word needs to be escaped is the same as in JSON.
-fn list(words: &BTreeSet<String>) -> String {
-    let words: Vec<String> = words.iter().map(|word| serde_json::Value::from(word.as_str()).to_string()).collect();
-    format!("[{}]", words.join(", "))
+/// What is left is loaded as the whole was, and has to be the same plugin.
+async fn strip_off(
+    config: &Config,
+    file: &Path,
+    whole: &Subject,
+    bytes: &[u8],
+) -> Result<(Subject, Vec<u8>), AuthorError> {
+    let not_stripped = |reason: String| AuthorError::NotStripped { file: file.to_owned(), reason };
+    let refused = |reason: LoadError| not_stripped(reason.to_string());
+    let bytes = stripped(bytes).map_err(refused)?;
+    let subject = Subject::load_bytes(config, file, bytes.clone()).await?.map_err(refused)?;
+    if subject.plugin.description() != whole.plugin.description() {
+        return Err(not_stripped("it describes itself in other words".to_owned()));
+    }
+    Ok((subject, bytes))
 }

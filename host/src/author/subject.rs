@@ -6,7 +6,7 @@ use crate::compiler;
 use crate::config::Config;
 use crate::domain::{Limits, Turn};
 use crate::metrics::Metrics;
-use crate::plugin::{CallError, Instance, LoadError, LoadedPlugin, Transcript, load_to_look_at};
+use crate::plugin::{CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_look_at, load_to_look_at};
 
 use super::error::AuthorError;
 
@@ -24,12 +24,28 @@ impl Subject {
     /// There is no engine to load it with.
     pub(super) async fn load(config: &Config, file: &Path) -> Result<Result<Self, LoadError>, AuthorError> {
         let engine = compiler::engine(&config.plugins, Metrics::default())?;
+        let loaded = load_to_look_at(&engine, file, &config.trust, &config.limits.plugin).await;
+        Ok(loaded.map(|plugin| Self::under(config, plugin)))
+    }
+
+    /// Loads a plugin that is not in its file yet. The inner error is the host's refusal.
+    ///
+    /// # Errors
+    /// There is no engine to load it with.
+    pub(super) async fn load_bytes(
+        config: &Config,
+        file: &Path,
+        bytes: Vec<u8>,
+    ) -> Result<Result<Self, LoadError>, AuthorError> {
+        let engine = compiler::engine(&config.plugins, Metrics::default())?;
+        let loaded = load_bytes_to_look_at(&engine, file, bytes, &config.trust, &config.limits.plugin).await;
+        Ok(loaded.map(|plugin| Self::under(config, plugin)))
+    }
+
+    fn under(config: &Config, plugin: LoadedPlugin) -> Self {
         let Config { trust, limits, .. } = config;
-        let loaded = load_to_look_at(&engine, file, trust, &limits.plugin).await;
-        Ok(loaded.map(|plugin| {
-            let own = trust.grants.get(plugin.id()).map_or(limits.plugin, |grant| grant.limits);
-            Self { plugin, limits: Limits { plugin: own, ..*limits } }
-        }))
+        let own = trust.grants.get(plugin.id()).map_or(limits.plugin, |grant| grant.limits);
+        Self { plugin, limits: Limits { plugin: own, ..*limits } }
     }
 
     /// An instance as a run has one.

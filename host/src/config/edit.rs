@@ -1,6 +1,8 @@
-//! Writing `[plugins.NAME]` into proxy.toml. Its comments, its order and all else in it stay as they are.
+//! Writing `[plugins.NAME]`: into proxy.toml, where its comments, its order and all else in it stay as they are, or as a
+//! text of its own.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +14,7 @@ use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, 
 use super::source::Source;
 use crate::domain::{PluginId, Sha256Sum, Wasi};
 
-/// What is written of a plugin. Other keys of its table stay.
+/// What is written of a plugin. Other keys of its table stay. Shown as the table that it is in a proxy.toml with nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {
     /// The plugin.
@@ -31,6 +33,17 @@ pub struct NewGrant {
     pub limits: Option<InlineLimits>,
 }
 
+impl fmt::Display for NewGrant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mut plugins, mut own) = (implicit(), Table::new());
+        fill(&mut own, self);
+        plugins.insert(self.id.as_str(), Item::Table(own));
+        let mut document = DocumentMut::new();
+        document.insert("plugins", Item::Table(plugins));
+        document.fmt(f)
+    }
+}
+
 /// Limits as they are written.
 #[derive(Debug, Clone)]
 pub struct InlineLimits(InlineTable);
@@ -43,8 +56,8 @@ impl PartialEq for InlineLimits {
 
 impl Eq for InlineLimits {}
 
-impl std::fmt::Display for InlineLimits {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for InlineLimits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
@@ -130,7 +143,11 @@ enum Wrong {
 
 fn edited(text: &str, grant: &NewGrant) -> Result<String, Wrong> {
     let mut document: DocumentMut = text.parse().map_err(Wrong::Toml)?;
-    let table = table(&mut document, grant.id.as_str()).ok_or(Wrong::NoTable)?;
+    fill(table(&mut document, grant.id.as_str()).ok_or(Wrong::NoTable)?, grant);
+    Ok(document.to_string())
+}
+
+fn fill(table: &mut dyn TableLike, grant: &NewGrant) {
     set(table, "programs", list(&grant.programs));
     set(table, "env", list(&grant.env));
     set(table, "home", list(&grant.home));
@@ -142,17 +159,21 @@ fn edited(text: &str, grant: &NewGrant) -> Result<String, Wrong> {
     if let Some(InlineLimits(limits)) = &grant.limits {
         set(table, "limits", Value::InlineTable(limits.clone()));
     }
-    Ok(document.to_string())
 }
 
 /// `[plugins.NAME]`, which is made if it is not there.
 fn table<'a>(document: &'a mut DocumentMut, name: &str) -> Option<&'a mut dyn TableLike> {
-    let mut implicit = Table::new();
-    implicit.set_implicit(true);
-    let plugins = document.entry("plugins").or_insert(Item::Table(implicit));
+    let plugins = document.entry("plugins").or_insert(Item::Table(implicit()));
     let is_inline = plugins.is_inline_table();
     let new = if is_inline { value(InlineTable::new()) } else { Item::Table(Table::new()) };
     plugins.as_table_like_mut()?.entry(name).or_insert(new).as_table_like_mut()
+}
+
+/// A table without a line of its own.
+fn implicit() -> Table {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    table
 }
 
 /// What stands around a value that is replaced stays.
@@ -216,7 +237,7 @@ mod tests {
         let limits = Some("{ memory = \"256 MiB\" }".parse().unwrap());
         let grant = NewGrant { wasi: Wasi::Trap, limits, ..grant() };
         let expected = format!("[plugins.my-cli]\n{WRITTEN}wasi = \"trap\"\nlimits = {{ memory = \"256 MiB\" }}\n");
-        assert_eq!(edited("", &grant).unwrap(), expected);
+        assert_eq!((edited("", &grant).unwrap(), grant.to_string()), (expected.clone(), expected));
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod limits;
 mod load;
 mod scan;
 mod snapshot;
+mod strip;
 mod terms;
 
 pub use abi::contracts;
@@ -31,4 +32,5 @@ pub use health::{Health, Trap, Trouble};
 pub use instance::{Instance, Transcript};
 pub use load::{LoadedPlugin, Origin};
 pub use snapshot::{Snapshot, Snapshots};
-pub use terms::{load_to_add, load_to_look_at};
+pub use strip::stripped;
+pub use terms::{load_bytes_to_look_at, load_to_add, load_to_look_at};

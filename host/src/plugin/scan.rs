@@ -22,6 +22,11 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// What may have been read.
+    pub(super) fn of(bytes: Bytes, signature: Option<String>) -> Self {
+        Self { sha256: Sha256Sum::of(&bytes), bytes, signature }
+    }
+
     /// Reads both.
     ///
     /// # Errors
@@ -29,8 +34,8 @@ impl Found {
     pub(super) async fn at(path: &Path, limit: u64) -> Result<Self, LoadError> {
         let path = path.to_owned();
         let read = move || {
-            let bytes = Bytes::from(read(&path, limit)?);
-            Ok(Self { sha256: Sha256Sum::of(&bytes), signature: signature(&path)?, bytes })
+            let bytes = read(&path, limit)?;
+            Ok(Self::of(bytes.into(), signature(&path)?))
         };
         spawn_blocking(read).await.unwrap_or_else(|lost| Err(LoadError::Read(lost.into())))
     }

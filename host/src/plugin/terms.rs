@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use bytes::Bytes;
+
 use super::engine::Engine;
 use super::error::LoadError;
 use super::load::{File, LoadedPlugin};
@@ -35,8 +37,23 @@ pub async fn load_to_look_at(
     trust: &Trust,
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
+    let found = Found::at(path, Terms::of(trust, all, path).limits().file).await?;
+    load_bytes_to_look_at(engine, path, found.bytes, trust, all).await
+}
+
+/// Loads what is to become a file of this name, as [`load_to_look_at`] does.
+///
+/// # Errors
+/// See [`LoadError`].
+pub async fn load_bytes_to_look_at(
+    engine: &Engine,
+    path: &Path,
+    bytes: impl Into<Bytes>,
+    trust: &Trust,
+    all: &PluginLimits,
+) -> Result<LoadedPlugin, LoadError> {
     let terms = Terms::of(trust, all, path);
-    let found = Found::at(path, terms.limits().file).await?;
+    let found = Found::of(bytes.into(), None);
     LoadedPlugin::load(engine, File::found(path, found, None), terms.limits(), terms.wasi()).await
 }
 

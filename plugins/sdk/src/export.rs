@@ -55,8 +55,9 @@ macro_rules! export_agent {
     ($agent:ty) => {
         #[cfg(target_arch = "wasm32")]
         const _: () = {
-            type Plugin = $crate::export::Exported<$agent>;
-    $crate::bindings::export_bindings!(Plugin with_types_in $crate::bindings);
+            // The author's type is looked up in here too, so this is a name that no author gives one.
+            type __AgentbayExported = $crate::export::Exported<$agent>;
+    $crate::bindings::export_bindings!(__AgentbayExported with_types_in $crate::bindings);
         };
     };
 }

@@ -17,7 +17,7 @@ use self::record::RecordArgs;
 use self::run::RunArgs;
 use super::{Settings, complain};
 use crate::app;
-use crate::author::{self, Language, Packed, Project, Report};
+use crate::author::{self, Language, Packed, Packing, Project, Report, Stripped};
 use crate::config::Environment;
 use crate::domain::PluginId;
 
@@ -74,6 +74,10 @@ pub(super) enum PluginTask {
         /// The folder it is put into.
         #[arg(long, value_name = "DIR", default_value = ".")]
         out: PathBuf,
+        /// Leave out what has no effect on how it runs, such as the names of its functions and debugging data. Backtraces
+        /// and profiles of it show no names then.
+        #[arg(long)]
+        strip: bool,
         #[command(flatten)]
         settings: Settings,
     },
@@ -104,8 +108,9 @@ impl PluginTask {
                 new(&Project { name, language, dir })
             }
             Self::Record(args) => args.carry_out(cwd, environment).await,
-            Self::Pack { file, out, settings } => {
-                match author::pack(&settings.source(cwd, environment), &file, &out).await {
+            Self::Pack { file, out, strip, settings } => {
+                let packing = Packing { file, out, strip };
+                match author::pack(&settings.source(cwd, environment), &packing).await {
                     Ok(packed) => show_packed(&packed),
                     Err(error) => Ok(not_done(error)),
                 }
@@ -132,6 +137,9 @@ fn new(project: &Project) -> anyhow::Result<ExitCode> {
 fn show_packed(packed: &Packed) -> anyhow::Result<ExitCode> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}\n{}", packed.file.display(), packed.checksum.display())?;
+    if let Some(Stripped { had, left }) = packed.stripped {
+        writeln!(stdout, "stripped of {} of {had} bytes", had.saturating_sub(left))?;
+    }
     write!(stdout, "\nFor the proxy.toml of its users:\n\n{}", packed.grant)?;
     Ok(ExitCode::SUCCESS)
 }
