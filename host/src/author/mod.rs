@@ -1,7 +1,7 @@
 //! What the author of a plugin works with, and the author's CI: a plugin is tried here without a server.
 //!
 //! A plugin on the bench is a `subject`. `check` puts each recorded run, a `fixture`, through a `trial`: it is cut by
-//! `chunking` or harmed by `damage`, a `replay` makes events of it, `golden` holds what they should be, and the `report`
+//! `chunking` or harmed by `damage`, where a long one is `shorten`ed; a `replay` makes events of it, many at once on the `bench`; `golden` holds what they should be, and the `report`
 //! shows the `difference`.
 //!
 //! `run` carries out one turn with the real CLI, and what there is to say of it is `told`. `record` makes a fixture of a
@@ -12,6 +12,7 @@
 //! instance that a run has.
 
 mod add;
+mod bench;
 mod check;
 mod chunking;
 mod damage;
@@ -26,6 +27,7 @@ mod replay;
 mod report;
 mod run;
 mod scrub;
+mod shorten;
 mod subject;
 mod template;
 mod told;
