@@ -118,6 +118,32 @@ fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
 }
 
 #[test]
+fn a_long_recorded_run_is_harmed_where_it_is_shortened_and_at_a_few_lines_of_the_whole() {
+    let machine = with_run(&("hello\n".repeat(3000) + "bye\n"));
+    let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
+    let faults = report["runs"][0]["faults"].as_array().unwrap().iter();
+    let faults: Vec<(&str, &str, u64)> = faults
+        .map(|fault| {
+            (fault["kind"].as_str().unwrap(), fault["what"].as_str().unwrap(), fault["more"].as_u64().unwrap())
+        })
+        .collect();
+    let trap = "shortened to 119 lines, with line 1 of standard output replaced by \"null\": the plugin failed in \
+                `transcript.output`: wasm trap: wasm `unreachable` instruction executed";
+    let finish = "shortened to 119 lines, cut off before its first line, it counts as finished";
+    let (lines, in_whole_length) = (119, 4);
+    let cut_off = |lines| 2 * (2 * lines + 1);
+    // Only behind its last line it is not cut off; replaced it can be by seven lines that the plugin bears.
+    let finishes = cut_off(lines) - 2 + 7 + cut_off(in_whole_length);
+    let expected = [
+        ("chunking", "cut a byte at a time, it gives other events than all at once", 5),
+        ("false-finish", finish, finishes - 1),
+        ("trap", trap, 2 * (lines + in_whole_length) - 1),
+        ("no-golden", "there is no golden.json", 0),
+    ];
+    assert_eq!((code, faults), (Some(1), expected.to_vec()));
+}
+
+#[test]
 fn a_difference_is_shown_line_by_line() {
     let machine = Machine::new();
     let folder = machine.path("work/plain");

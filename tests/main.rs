@@ -30,6 +30,7 @@ mod spec;
 mod stream;
 mod support;
 mod swap;
+mod terminal;
 mod trust;
 mod versions;
 mod watch;

@@ -134,19 +134,19 @@ impl Machine {
     }
 
     /// The same as the first process of a namespace, as in a container; nothing if this machine lets nobody make one.
-    #[expect(clippy::disallowed_methods, reason = "the program is started as in a container")]
     pub(crate) fn serve_as_first_process(&self) -> Option<Proxy> {
         let namespace = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
-        let within = |program: &Path, args: &[&str]| {
-            let mut command = self.command(&namespace);
-            command.arg(program).args(args);
-            let mut unshare = Command::new(on_path("unshare"));
-            unshare.args(command.get_args()).current_dir(self.path("work")).env_clear();
-            unshare.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
-            unshare
-        };
-        let may = within(Path::new("/bin/true"), &[]).status().is_ok_and(|status| status.success());
-        may.then(|| Proxy::start(within(&binary("agentbay"), &["serve", "--listen", "127.0.0.1:0"])))
+        let unshare = on_path("unshare");
+        let mut nothing = self.command_of(&unshare, &[&namespace[..], &["/bin/true"]].concat());
+        let may = nothing.status().is_ok_and(|status| status.success());
+        may.then(|| Proxy::start(self.serve_through(&unshare, &namespace)))
+    }
+
+    /// The same on a terminal of its own; nothing if there is no Python to make one, except in CI.
+    pub(crate) fn serve_on_terminal(&self) -> Option<Proxy> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/terminal.py");
+        let command = self.serve_through(&python()?, &[script.to_str().unwrap()]);
+        Some(Proxy::start_with_keys(command))
     }
 
     /// Starts the program to serve, with these arguments.
@@ -154,9 +154,21 @@ impl Machine {
         Proxy::start(self.command(&[&["serve"], args].concat()))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the program is started as a user would")]
+    /// Another program that starts this one to serve.
+    fn serve_through(&self, starter: &Path, words: &[&str]) -> Command {
+        let program = binary("agentbay");
+        let serve = [program.to_str().unwrap(), "serve", "--listen", "127.0.0.1:0"];
+        self.command_of(starter, &[words, &serve].concat())
+    }
+
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(binary("agentbay"));
+        self.command_of(&binary("agentbay"), args)
+    }
+
+    /// A command that has of the machine what the program has.
+    #[expect(clippy::disallowed_methods, reason = "the program is started as a user would, or through another one")]
+    fn command_of(&self, file: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(file);
         let path = format!("{}:{}", self.name("bin"), self.name("tools"));
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
         // What is compiled is the same for all, and need not be compiled for each.
@@ -201,4 +213,19 @@ fn on_path(tool: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let mut files = std::env::split_paths(&path).map(|folder| folder.join(tool));
     files.find(|file| file.is_file()).unwrap_or_else(|| panic!("the tests need `{tool}` on PATH"))
+}
+
+/// The file of Python itself: what stands on PATH may be a script that looks for it.
+#[expect(clippy::disallowed_methods, reason = "the tools are those of whoever runs the tests, which may be CI")]
+#[expect(clippy::print_stderr, reason = "that a test is left out has to be seen")]
+fn python() -> Option<PathBuf> {
+    let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable, end='')"]).output();
+    match asked {
+        Ok(told) if told.status.success() => Some(String::from_utf8(told.stdout).unwrap().into()),
+        other => {
+            assert!(std::env::var_os("CI").is_none(), "there is no python3: {other:?}");
+            eprintln!("left out, since there is no python3: {other:?}");
+            None
+        }
+    }
 }

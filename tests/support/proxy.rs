@@ -1,6 +1,6 @@
 //! The program while it serves.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
@@ -29,9 +29,18 @@ struct Log {
 }
 
 impl Proxy {
-    /// Starts it, and waits until it says where it listens.
-    pub(super) fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    /// Starts it with nothing on standard input, and waits until it says where it listens.
+    pub(super) fn start(command: Command) -> Self {
+        Self::start_with(command, Stdio::null())
+    }
+
+    /// The same for a program to which keys can be pressed.
+    pub(super) fn start_with_keys(command: Command) -> Self {
+        Self::start_with(command, Stdio::piped())
+    }
+
+    fn start_with(mut command: Command, stdin: Stdio) -> Self {
+        let mut child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let log = Arc::new(Log::default());
         let stderr = child.stderr.take().unwrap();
         let follows = Arc::clone(&log);
@@ -123,6 +132,11 @@ impl Proxy {
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Presses keys on its terminal.
+    pub(crate) fn press(&self, keys: &[u8]) {
+        self.child.stdin.as_ref().expect("a terminal").write_all(keys).unwrap();
     }
 
     /// Waits until it has ended by itself, and says how.

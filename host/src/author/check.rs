@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::error::AuthorError;
 use super::fixture::{fixtures, usual_turn};
@@ -32,7 +33,7 @@ pub async fn check(source: &Source, wanted: &Wanted) -> Result<Report, AuthorErr
     let config = config::load(source, &Overrides::default())?;
     let fixtures = fixtures(&wanted.fixtures)?;
     let subject = match Subject::load(&config, &wanted.file).await? {
-        Ok(subject) => subject,
+        Ok(subject) => Arc::new(subject),
         Err(refused) => return Ok(Report::refused(wanted.file.clone(), &refused)),
     };
     let mut report = Report::new(About::of(&subject), subject.limits.plugin);

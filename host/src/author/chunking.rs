@@ -4,11 +4,12 @@ use fastrand::Rng;
 
 use super::fixture::Read;
 use crate::domain::StreamName;
+use crate::process::CHUNK;
 
 /// A way of cutting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chunking {
-    /// As long as one stream speaks, all in one piece. The others are compared with this one.
+    /// As long as one stream speaks, as much in one piece as the host reads at once. The others are compared with this one.
     Whole,
     /// As it was read when it was recorded.
     Recorded,
@@ -31,6 +32,12 @@ pub(super) const CHUNKINGS: [Chunking; 7] = [
     Chunking::Random(2),
     Chunking::Random(3),
 ];
+
+/// Of what is longer, this many bytes at the start and as many at the end are cut finely: every piece may be a call.
+const FINE: usize = 32 * 1024;
+
+/// The pieces between, in bytes. It is odd, so that borders fall anywhere.
+const COARSE: usize = 997;
 
 /// The longest piece by chance: most of them end in mid-line, some hold several lines.
 const LONGEST_BY_CHANCE: usize = 400;
@@ -59,15 +66,41 @@ impl Chunking {
     fn pieces(self, read: &Read) -> Vec<Read> {
         let bytes = &read.bytes;
         let cuts: Vec<usize> = match self {
-            Self::Whole | Self::Recorded => Vec::new(),
-            Self::Each(size) => (size..bytes.len()).step_by(size).collect(),
-            Self::Borders => (1..bytes.len()).filter(|at| is_border(bytes[at - 1], bytes[*at])).collect(),
+            Self::Recorded => Vec::new(),
+            Self::Whole => (CHUNK..bytes.len()).step_by(CHUNK).collect(),
+            Self::Each(size) => thinned((size..bytes.len()).step_by(size), size, bytes.len()),
+            Self::Borders => {
+                let borders = (1..bytes.len()).filter(|at| is_border(bytes[at - 1], bytes[*at]));
+                thinned(borders, 1, bytes.len())
+            }
             Self::Random(seed) => by_chance(seed, bytes.len()),
         };
         let starts = std::iter::once(0).chain(cuts.iter().copied());
         let ends = cuts.iter().copied().chain(std::iter::once(bytes.len()));
         starts.zip(ends).map(|(start, end)| Read { source: read.source, bytes: bytes[start..end].to_vec() }).collect()
     }
+}
+
+/// What was read, with what is longer than this cut in pieces.
+pub(super) fn at_most(size: usize, reads: &[Read]) -> Vec<Read> {
+    let pieces = |read: &Read| -> Vec<Read> {
+        let source = read.source;
+        read.bytes.chunks(size).map(|bytes| Read { source, bytes: bytes.to_vec() }).collect()
+    };
+    reads.iter().flat_map(pieces).collect()
+}
+
+/// The cuts of something so long: all near its ends, and a bounded number between.
+fn thinned(cuts: impl Iterator<Item = usize>, size: usize, length: usize) -> Vec<usize> {
+    let mut last = 0;
+    let stays = |at: &usize| {
+        let stays = *at <= FINE || *at + FINE >= length || *at >= last + COARSE.max(size);
+        if stays {
+            last = *at;
+        }
+        stays
+    };
+    cuts.filter(stays).collect()
 }
 
 /// What one stream said without the other between is one piece.
@@ -106,7 +139,7 @@ mod tests {
 
     #[test]
     fn no_way_of_cutting_changes_what_is_said_or_whose_turn_it_is() {
-        let text = "é\r\n\u{1b}[31mred 日本\n".repeat(60);
+        let text = "é\r\n\u{1b}[31mred 日本\n".repeat(6000);
         let said = reads(&[(StreamName::Stdout, &text), (StreamName::Stderr, "!\n"), (StreamName::Stdout, "end")]);
         for chunking in CHUNKINGS.into_iter().chain([Chunking::Whole]) {
             let pieces = chunking.cut(&said);
@@ -127,6 +160,26 @@ mod tests {
         let pieces = [(StreamName::Stdout, "a"), (StreamName::Stdout, "b"), (StreamName::Stderr, "c")];
         let expected = reads(&[(StreamName::Stdout, "ab"), (StreamName::Stderr, "c")]);
         assert_eq!(Chunking::Whole.cut(&reads(&pieces)), expected);
+    }
+
+    #[test]
+    fn never_more_comes_at_once_than_the_host_reads() {
+        let long = reads(&[(StreamName::Stdout, &"a".repeat(2 * CHUNK + 1))]);
+        let lengths: Vec<usize> = Chunking::Whole.cut(&long).iter().map(|piece| piece.bytes.len()).collect();
+        assert_eq!(lengths, [CHUNK, CHUNK, 1]);
+    }
+
+    #[test]
+    fn what_is_long_is_cut_finely_near_its_ends_and_into_a_bounded_number_of_pieces() {
+        let long = 3_000_000;
+        let said = reads(&[(StreamName::Stdout, &"é\n".repeat(long / 3))]);
+        for (chunking, fine) in [(Chunking::Each(1), 1), (Chunking::Each(7), 7), (Chunking::Borders, 2)] {
+            let lengths: Vec<usize> = chunking.cut(&said).iter().map(|piece| piece.bytes.len()).collect();
+            let coarse = lengths.iter().filter(|length| **length > fine).count();
+            assert!(lengths.len() <= 2 * FINE + long / COARSE, "{chunking:?}: {} pieces", lengths.len());
+            assert!(coarse <= long / COARSE && lengths[..1000].iter().all(|length| *length <= fine), "{chunking:?}");
+            assert!(lengths.iter().all(|length| *length <= COARSE + fine), "{chunking:?}");
+        }
     }
 
     #[test]

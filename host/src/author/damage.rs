@@ -1,10 +1,10 @@
-//! Ways in which output can be harmed: cut off anywhere, or with a line that should be another.
+//! Ways in which output can be harmed: cut off anywhere, or with a line that should be another. Each is made when it is
+//! asked for, since each holds the whole of what was recorded.
+
+use std::iter::once;
 
 use super::fixture::{Fixture, Read};
 use crate::domain::StreamName;
-
-/// The most cuts and the most harmed lines of a recorded run, evenly spread over it: each is a run of its own.
-const MOST: usize = 120;
 
 /// Lines that no CLI prints in place of an event.
 const OTHER_LINES: [&[u8]; 8] =
@@ -18,41 +18,42 @@ pub(super) struct Harmed {
     pub(super) reads: Vec<Read>,
 }
 
-/// The output cut off behind each line, and in the middle of each.
-pub(super) fn cut_off(fixture: &Fixture) -> Vec<Harmed> {
+/// The output cut off before its first line, and behind and in the middle of each, or of no more lines than these, evenly
+/// spread over it.
+pub(super) fn cut_off(fixture: &Fixture, most: usize) -> impl Iterator<Item = Harmed> {
     let reads = &fixture.reads;
     let ends: Vec<(usize, usize)> = reads.iter().enumerate().flat_map(|(at, read)| line_ends(at, read)).collect();
-    let mut harmed = vec![Harmed { how: "before its first line".to_owned(), reads: Vec::new() }];
-    for line in spread(ends.len()) {
+    let cuts = spread(ends.len(), most).flat_map(move |line| {
         let (at, end) = ends[line];
-        harmed.push(Harmed { how: format!("behind line {}", line + 1), reads: until(reads, at, end) });
         let start = match line.checked_sub(1).map(|before| ends[before]) {
             Some((before, start)) if before == at => start,
             _ => 0,
         };
         let middle = start + (end - start) / 2;
-        harmed.push(Harmed { how: format!("inside line {}", line + 1), reads: until(reads, at, middle) });
-    }
-    harmed
+        [(format!("behind line {}", line + 1), at, end), (format!("inside line {}", line + 1), at, middle)]
+    });
+    let nothing = Harmed { how: "before its first line".to_owned(), reads: Vec::new() };
+    once(nothing).chain(cuts.map(|(how, at, end)| Harmed { how, reads: until(reads, at, end) }))
 }
 
-/// Standard output with each line in turn cut in two or replaced by something that is no event.
-pub(super) fn damaged(fixture: &Fixture) -> Vec<Harmed> {
+/// Standard output with each line in turn, or with no more of them than these, cut in two or replaced by something that is
+/// no event.
+pub(super) fn damaged(fixture: &Fixture, most: usize) -> impl Iterator<Item = Harmed> {
     let (stdout, stderr) = (fixture.all_of(StreamName::Stdout), fixture.all_of(StreamName::Stderr));
-    let lines: Vec<&[u8]> = stdout.split_inclusive(|byte| *byte == b'\n').collect();
-    let mut harmed = Vec::new();
-    for at in spread(lines.len()) {
-        let half = &lines[at][..lines[at].len() / 2];
-        for other in OTHER_LINES.into_iter().chain([half]) {
-            let (before, after) = (lines[..at].concat(), lines[at + 1..].concat());
-            let bytes = [before.as_slice(), other, b"\n", &after].concat();
-            let how = format!("with line {} of standard output replaced by {:?}", at + 1, shown(other));
+    let ends: Vec<usize> = stdout.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::len).scan(0, add_up).collect();
+    spread(ends.len(), most).flat_map(|line| (0..=OTHER_LINES.len()).map(move |other| (line, other))).map(
+        move |(line, other)| {
+            let start = line.checked_sub(1).map_or(0, |before| ends[before]);
+            let (before, after) = (&stdout[..start], &stdout[ends[line]..]);
+            let half = &stdout[start..start + (ends[line] - start) / 2];
+            let other = OTHER_LINES.get(other).copied().unwrap_or(half);
+            let how = format!("with line {} of standard output replaced by {:?}", line + 1, shown(other));
+            let bytes = [before, other, b"\n", after].concat();
             let stdout = Read { source: StreamName::Stdout, bytes };
             let stderr = Read { source: StreamName::Stderr, bytes: stderr.clone() };
-            harmed.push(Harmed { how, reads: vec![stdout, stderr] });
-        }
-    }
-    harmed
+            Harmed { how, reads: vec![stdout, stderr] }
+        },
+    )
 }
 
 /// Where lines end in a piece of output.
@@ -69,9 +70,15 @@ fn until(reads: &[Read], at: usize, end: usize) -> Vec<Read> {
     left
 }
 
+fn add_up(sum: &mut usize, more: usize) -> Option<usize> {
+    *sum += more;
+    Some(*sum)
+}
+
 /// The numbers below a count, or so many of them as are allowed.
-fn spread(count: usize) -> Vec<usize> {
-    if count <= MOST { (0..count).collect() } else { (0..MOST).map(|number| number * count / MOST).collect() }
+pub(super) fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
+    let most = most.min(count);
+    (0..most).map(move |number| number * count / most)
 }
 
 fn shown(line: &[u8]) -> String {
@@ -95,7 +102,8 @@ mod tests {
 
     #[test]
     fn output_is_cut_off_behind_and_inside_every_line() {
-        let cut = cut_off(&fixture(&[(StreamName::Stdout, "ab\ncd\n"), (StreamName::Stderr, "e\n")]));
+        let fixture = fixture(&[(StreamName::Stdout, "ab\ncd\n"), (StreamName::Stderr, "e\n")]);
+        let cut: Vec<Harmed> = cut_off(&fixture, 3).collect();
         let how: Vec<&str> = cut.iter().map(|harmed| harmed.how.as_str()).collect();
         let expected = [
             "before its first line",
@@ -114,7 +122,7 @@ mod tests {
 
     #[test]
     fn every_line_is_replaced_in_every_way() {
-        let damaged = damaged(&fixture(&[(StreamName::Stdout, "abcd\nlast")]));
+        let damaged: Vec<Harmed> = damaged(&fixture(&[(StreamName::Stdout, "abcd\nlast")]), 2).collect();
         assert_eq!(damaged.len(), 2 * (OTHER_LINES.len() + 1));
         assert_eq!(damaged[1].reads[0], stdout("{}\nlast"));
         assert_eq!(damaged[8].reads[0], stdout("ab\nlast"));
@@ -123,8 +131,9 @@ mod tests {
 
     #[test]
     fn a_long_run_is_harmed_at_a_bounded_number_of_lines_over_its_whole_length() {
-        let lines = spread(100_000);
-        assert_eq!((lines.len(), lines[0]), (MOST, 0));
-        assert!(lines[MOST - 1] > 99_000);
+        let lines: Vec<usize> = spread(100_000, 4).collect();
+        assert_eq!(lines, [0, 25_000, 50_000, 75_000]);
+        let long = fixture(&[(StreamName::Stdout, &"a\n".repeat(1000))]);
+        assert_eq!((cut_off(&long, 4).count(), damaged(&long, 4).count()), (1 + 4 * 2, 4 * (OTHER_LINES.len() + 1)));
     }
 }

@@ -1,17 +1,19 @@
 //! What the author of a plugin works with, and the author's CI: a plugin is tried here without a server.
 //!
 //! A plugin on the bench is a `subject`. `check` puts each recorded run, a `fixture`, through a `trial`: it is cut by
-//! `chunking` or harmed by `damage`, a `replay` makes events of it, `golden` holds what they should be, and the `report`
-//! shows the `difference`.
+//! `chunking` or harmed by `damage`, where a long one is `shorten`ed; a `replay` makes events of it, and the `bench` plays
+//! many at once; `golden` holds what the events should be, and the `report` shows the `difference`.
 //!
 //! `run` carries out one turn with the real CLI, and what there is to say of it is `told`. `record` makes a fixture of a
-//! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one. `add` is the other end: a
-//! plugin that somebody else has written is looked at, granted what it `needs`, and put into the plugin folder.
+//! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one. `add` is
+//! the other end: a plugin that somebody else has written is looked at, granted what it `needs`, and put into the plugin
+//! folder.
 //!
 //! Nothing of a request's way is done a second time: bytes become text by `run`'s cleaner, and text becomes events in the
 //! instance that a run has.
 
 mod add;
+mod bench;
 mod check;
 mod chunking;
 mod damage;
@@ -27,6 +29,7 @@ mod replay;
 mod report;
 mod run;
 mod scrub;
+mod shorten;
 mod subject;
 mod template;
 mod told;

@@ -1,5 +1,10 @@
 //! What a recorded run is put through, and what is found: however it is cut, cut off or harmed, a plugin answers for it.
 
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+
+use super::bench::{Played, play_all};
 use super::chunking::{CHUNKINGS, Chunking};
 use super::damage::{Harmed, cut_off, damaged};
 use super::difference::difference;
@@ -8,6 +13,7 @@ use super::fixture::{Fixture, Read};
 use super::golden;
 use super::replay::{Player, Replay, Spent, replay};
 use super::report::{Checked, Fault, FaultKind, Golden};
+use super::shorten::{MOST, shortened};
 use super::subject::Subject;
 use crate::domain::{ExitStatus, Framing, Outcome};
 use crate::plugin::CallError;
@@ -15,9 +21,12 @@ use crate::plugin::CallError;
 /// The pieces in which two runs that go on at the same time are heard in turns.
 const IN_TURNS: Chunking = Chunking::Each(64);
 
+/// So many lines of a long run are harmed in its whole length; the others where it is shortened.
+const IN_WHOLE_LENGTH: usize = 4;
+
 /// One recorded run on the bench.
 pub(super) struct Trial<'a> {
-    subject: &'a Subject,
+    subject: &'a Arc<Subject>,
     fixture: &'a Fixture,
     faults: Vec<Fault>,
     spent: Spent,
@@ -28,7 +37,7 @@ pub(super) struct Trial<'a> {
 /// # Errors
 /// What is expected cannot be read or written.
 pub(super) async fn examine(
-    subject: &Subject,
+    subject: &Arc<Subject>,
     fixture: &Fixture,
     beside: &Fixture,
     renew: bool,
@@ -38,8 +47,13 @@ pub(super) async fn examine(
         return Ok(trial.checked(None, Golden::NotCompared));
     };
     trial.cut_otherwise(&whole).await;
-    trial.broken_off(&whole).await;
-    trial.harmed(&whole).await;
+    match shortened(fixture) {
+        None => trial.harm(fixture, MOST, "", &whole).await,
+        Some(short) => {
+            trial.harm(&short, MOST, &format!("shortened to {} lines, ", short.reads.len()), &whole).await;
+            trial.harm(fixture, IN_WHOLE_LENGTH, "", &whole).await;
+        }
+    }
     trial.beside(beside).await;
     let golden = trial.compare(&whole, renew)?;
     Ok(trial.checked(Some(&whole), golden))
@@ -61,24 +75,21 @@ impl Trial<'_> {
         }
     }
 
-    /// Cut off anywhere, it comes to an end without a trap.
-    async fn broken_off(&mut self, whole: &Replay) {
-        for Harmed { how, reads } in cut_off(self.fixture) {
-            for exit in [ExitStatus::Code(0), ExitStatus::Code(1)] {
-                let how = format!("cut off {how}");
-                let told = self.play(&how, &reads, exit).await;
-                // What was printed without a single event in it may be plain text.
-                let told = told.filter(|told| reads.is_empty() || !told.events.is_empty());
-                self.judge(&how, whole, told.as_ref());
-            }
-        }
-    }
-
-    /// With a line that is no event, it comes to an end without a trap.
-    async fn harmed(&mut self, whole: &Replay) {
-        for Harmed { how, reads } in damaged(self.fixture) {
-            let told = self.play(&how, &reads, ExitStatus::Code(0)).await;
-            let told = told.filter(|told| !told.events.is_empty());
+    /// Cut off anywhere, or with a line that is no event, it comes to an end without a trap.
+    async fn harm(&mut self, fixture: &Fixture, most: usize, first: &str, whole: &Replay) {
+        let cut_off = cut_off(fixture, most).flat_map(|Harmed { how, reads }| {
+            let harmed = Harmed { how: format!("{first}cut off {how}"), reads };
+            [ExitStatus::Code(0), ExitStatus::Code(1)].map(|exit| (harmed.clone(), exit))
+        });
+        let damaged = damaged(fixture, most).map(|Harmed { how, reads }| {
+            let harmed = Harmed { how: format!("{first}{how}"), reads };
+            (harmed, ExitStatus::Code(0))
+        });
+        let mut played = std::pin::pin!(play_all(self.subject, &fixture.turn, cut_off.chain(damaged)));
+        while let Some(Played { how, is_silent, told }) = played.next().await {
+            let told = self.heard(&how, told);
+            // What was printed without a single event in it may be plain text.
+            let told = told.filter(|told| is_silent || !told.events.is_empty());
             self.judge(&how, whole, told.as_ref());
         }
     }
@@ -134,7 +145,12 @@ impl Trial<'_> {
     }
 
     async fn play(&mut self, how: &str, reads: &[Read], exit: ExitStatus) -> Option<Replay> {
-        match replay(self.subject, &self.fixture.turn, reads, exit).await {
+        self.heard(how, replay(self.subject, &self.fixture.turn, reads, exit).await)
+    }
+
+    /// Notes how long a replay took, or why it failed.
+    fn heard(&mut self, how: &str, told: Result<(Replay, Spent), CallError>) -> Option<Replay> {
+        match told {
             Ok((told, spent)) => {
                 self.spent = self.spent.or_longer(spent);
                 Some(told)

@@ -25,8 +25,8 @@ use super::program::Executable;
 use super::size;
 use crate::domain::{ExitStatus, RunId, StreamName};
 
-/// How much is read at once.
-const CHUNK: usize = 64 * 1024;
+/// How many bytes are read at once at the most.
+pub const CHUNK: usize = 64 * 1024;
 
 /// Everything a process is started with.
 #[derive(Debug, Clone, PartialEq, Eq)]

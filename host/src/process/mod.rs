@@ -20,7 +20,7 @@ mod size;
 mod table;
 
 pub use capture::{Captured, capture};
-pub use child::{Child, Command, Sign};
+pub use child::{CHUNK, Child, Command, Sign};
 pub use environment::{HostVariables, Variables, changes_loading};
 pub use error::SpawnError;
 pub use guard::{Guard, TASK as GUARD_TASK, run as run_guard};
