@@ -118,12 +118,7 @@ fn first_words(text: &str) -> String {
 ///
 /// # Errors
 /// It cannot restrain itself, or the component cannot be read.
-pub fn run(
-    cache: &Path,
-    restraint: Restraint,
-    mut input: impl Read,
-    mut output: impl Write,
-) -> io::Result<ExitCode> {
+pub fn run(cache: &Path, restraint: Restraint, mut input: impl Read, mut output: impl Write) -> io::Result<ExitCode> {
     restrain(restraint)?;
     let mut component = Vec::new();
     input.read_to_end(&mut component)?;

@@ -46,7 +46,8 @@ pub struct InUse {
 impl InUse {
     /// All of them.
     pub fn all(set: &PluginSet) -> Vec<Self> {
-        let told = set.plugins.values().map(|plugin| Self {
+        let plugins = set.drivers.values().map(|driver| &driver.plugin);
+        let told = plugins.map(|plugin| Self {
             id: plugin.id().to_string(),
             version: plugin.description().version.clone(),
             sha256: plugin.sha256().to_string(),

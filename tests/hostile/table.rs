@@ -98,7 +98,12 @@ fn made() -> Vec<Hostile> {
             AtLoad("`limits.plugin_compile_memory`"),
             component("compile-bomb", &nest(1000, 1000), &ours),
         ),
-        made("many-instances", "has seventy modules", parts, with_instances(&component("many-instances", "", &ours), 70)),
+        made(
+            "many-instances",
+            "has seventy modules",
+            parts,
+            with_instances(&component("many-instances", "", &ours), 70),
+        ),
         made("many-memories", "has seventy memories", parts, component("many-memories", &memories, &ours)),
         made("many-tables", "has seventy tables", parts, component("many-tables", &tables, &ours)),
         made(

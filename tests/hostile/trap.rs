@@ -117,7 +117,8 @@ fn a_version_that_only_a_server_has_is_listed_beside_what_lies_in_the_folder() {
     let list = || machine.run(&["plugin", "list"]).stdout;
     wait_for("it to be told", || list().contains("\nm\t\thealthy\t"));
     let known = known(&proxy);
-    let sha256 = known["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "m").unwrap()["sha256"].as_str();
+    let sha256 =
+        known["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "m").unwrap()["sha256"].as_str();
     let sha256 = sha256.unwrap();
     machine.put_plugin("m.wasm", "garbage");
     let kept = format!("\nkept\tm\t\tsha256 {sha256}\tby the server on {}\n", proxy.address());

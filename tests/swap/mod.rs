@@ -48,7 +48,8 @@ fn machine() -> Machine {
         "[limits]\nqueue = 10000\n\
          [defaults]\nrepo = \".\"\nretries = 0\nrepo_runs = 1000\n\
          [models.echo]\ndriver = \"echo\"\n\
-         [models.waits]\ndriver = \"echo\"\nprogram = \"waits\"\n",
+         [models.waits]\ndriver = \"echo\"\nprogram = \"waits\"\n\
+         [models.other]\ndriver = \"generic\"\nprogram = \"waits\"\noptions = { answer = \"whole\" }\n",
     )
 }
 
@@ -97,6 +98,23 @@ fn old_code_goes_with_the_last_run_that_began_with_it() {
     fs::remove_file(machine.plugin("echo.wasm")).unwrap();
     reload(&proxy);
     wait_for("the last to go", || versions(&proxy) == BUILT_IN);
+}
+
+#[test]
+fn a_run_keeps_no_old_code_of_plugins_that_are_not_its_own() {
+    let machine = machine();
+    let open = machine.path("open");
+    machine.stand_in("waits", &["gate", open.to_str().unwrap(), "first ", "last"]);
+    machine.put_plugin("echo.wasm", letter::component('A'));
+    let proxy = machine.serve();
+    let (_, mut events) = proxy.stream("other", "hi");
+    assert!(events.by_ref().any(|said| matches!(said, Said::Data(data) if data.contains("first"))));
+
+    machine.put_plugin("echo.wasm", letter::component('B'));
+    reload(&proxy);
+    wait_for("the old code to go", || versions(&proxy) == BUILT_IN + 1);
+    fs::write(open, "").unwrap();
+    assert!(Streamed::read(events).done);
 }
 
 /// Puts one version after the other into the plugin folder until it is over, and says how often it did.

@@ -46,19 +46,12 @@ pub(super) async fn with_config(source: &Source, config: Config, patience: Durat
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
     let look = Look { patience, anew: true };
     let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, look).await;
-    let snapshot = snapshot(1, &config, &catalogue, set, &host);
+    let snapshot = snapshot(1, &config, set, &host);
     Ok(Loaded { config, catalogue, snapshot, host, metrics })
 }
 
 /// Brings settings and plugins together.
-pub(super) fn snapshot(
-    generation: u64,
-    config: &Config,
-    catalogue: &Catalogue,
-    plugins: PluginSet,
-    host: &HostVariables,
-) -> Snapshot {
-    let grants = plugins.plugins.keys().map(|id| (id.clone(), catalogue.programs(id, &config.trust))).collect();
+pub(super) fn snapshot(generation: u64, config: &Config, plugins: PluginSet, host: &HostVariables) -> Snapshot {
     let models = match &config.models {
         Models::Configured(models) => {
             models.iter().map(|(name, model)| (name.clone(), Arc::new(model.clone()))).collect()
@@ -66,8 +59,7 @@ pub(super) fn snapshot(
         Models::Discovered { template } => discovered(&plugins, host, |driver| template.for_driver(driver)),
     };
     let access = config.server.access.clone();
-    let trust = config.trust.clone();
-    Snapshot { generation, plugins, grants, trust, models, access, limits: config.limits, swaps: 0 }
+    Snapshot { generation, plugins, models, access, limits: config.limits, swaps: 0 }
 }
 
 /// A model for each driver whose program is installed.
@@ -79,7 +71,8 @@ fn discovered(
     let installed = |programs: &[String]| {
         programs.first().is_some_and(|program| process::find(Path::new(program), host.get("PATH")).is_ok())
     };
-    let found = plugins.plugins.values().filter(|plugin| installed(&plugin.description().programs));
+    let plugins = plugins.drivers.values().map(|driver| &driver.plugin);
+    let found = plugins.filter(|plugin| installed(&plugin.description().programs));
     found.map(|plugin| model(plugin.id())).map(|model| (model.name.clone(), Arc::new(model))).collect()
 }
 

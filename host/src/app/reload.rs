@@ -60,8 +60,8 @@ impl Reload {
         self.tell_of(&set.refusals);
         let loading = set.loading.clone();
         self.generation += 1;
-        let snapshot = snapshot(self.generation, &self.config, &self.catalogue, set, &self.host);
-        let (plugins, models) = (snapshot.plugins.plugins.keys().cloned().collect::<Vec<_>>(), snapshot.models.len());
+        let snapshot = snapshot(self.generation, &self.config, set, &self.host);
+        let (plugins, models) = (snapshot.plugins.drivers.keys().cloned().collect::<Vec<_>>(), snapshot.models.len());
         self.snapshots.publish(snapshot);
         tracing::info!(generation = self.generation, plugins = plugins.len(), models, "looked again");
         Found { generation: self.generation, plugins, refused: self.refusals.clone(), loading, faults }

@@ -12,9 +12,11 @@ use super::error::AuthorError;
 use super::subject::Subject;
 use super::told::{PlanTold, Told};
 use crate::config::{self, Config, Overrides, Source, Template};
-use crate::domain::{Conversation, Message, Model, Outcome, Permission, Plan, PluginId, Role, SessionId, Trust, Turn};
+use crate::domain::{
+    Authority, Conversation, Message, Model, Outcome, Permission, Plan, PluginId, Role, SessionId, Trust, Turn,
+};
 use crate::metrics::Metrics;
-use crate::plugin::{PluginSet, Snapshot, Snapshots, is_embedded};
+use crate::plugin::{Driver, PluginSet, Snapshot, Snapshots, is_embedded};
 use crate::process::{Guard, HostVariables, find};
 use crate::run::{Ended, Request, Run, Runner, Step};
 use crate::task::Tasks;
@@ -67,10 +69,10 @@ pub async fn run(
     let host: HostVariables =
         source.environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let model = model(&asked, &subject, repo, &source.cwd);
-    let granted = granted(&asked, &subject, &config.trust);
+    let authority = authority(&asked, &subject, &config.trust);
 
     if let Some(plan) = plan(&subject, &asked, &model, &config).await? {
-        grant(&subject, &model, &granted, plan.program())?;
+        grant(&subject, &model, &authority, plan.program())?;
         let program = model.program.clone().unwrap_or_else(|| plan.program().into());
         let file = find(&program, host.get("PATH")).ok().map(|found| found.path().to_owned());
         show(&Told::Plan(PlanTold::of(&plan, file))).map_err(AuthorError::Show)?;
@@ -78,7 +80,7 @@ pub async fn run(
 
     let request = request(&asked, &model)?;
     let snapshots = Snapshots::default();
-    snapshots.publish(snapshot(subject, model, granted, config.trust));
+    snapshots.publish(snapshot(subject, model, authority));
     // Without one everything works, but for a host that is killed.
     let _guard = Guard::start().inspect_err(|error| tracing::warn!(%error, "no guard")).ok();
     let tasks = Tasks::default();
@@ -125,17 +127,21 @@ fn model(asked: &Asked, subject: &Subject, repo: PathBuf, cwd: &Path) -> Model {
     }
 }
 
-/// The programs the plugin may start: those that were named here or in the configuration, and its own if it is a part of
+/// What the plugin may do: start the programs that were named here or in the configuration, and its own if it is a part of
 /// this program.
-fn granted(asked: &Asked, subject: &Subject, trust: &Trust) -> Vec<String> {
+fn authority(asked: &Asked, subject: &Subject, trust: &Trust) -> Authority {
     let own = if is_embedded(subject.plugin.sha256()) { subject.plugin.description().programs.as_slice() } else { &[] };
-    let configured = trust.grants.get(subject.plugin.id()).and_then(|grant| grant.programs.as_ref());
-    asked.allow.iter().chain(own).chain(configured.into_iter().flatten()).cloned().collect()
+    let grant = trust.grants.get(subject.plugin.id());
+    let configured = grant.and_then(|grant| grant.programs.as_ref()).into_iter().flatten();
+    Authority {
+        programs: asked.allow.iter().chain(own).chain(configured).cloned().collect(),
+        env: grant.and_then(|grant| grant.env.clone()),
+    }
 }
 
 /// A program that is not declared at all is refused by the run itself.
-fn grant(subject: &Subject, model: &Model, granted: &[String], planned: &str) -> Result<(), AuthorError> {
-    let is_granted = model.program.is_some() || granted.iter().any(|program| program == planned);
+fn grant(subject: &Subject, model: &Model, authority: &Authority, planned: &str) -> Result<(), AuthorError> {
+    let is_granted = model.program.is_some() || authority.programs.contains(planned);
     match planned {
         _ if is_granted || !subject.plugin.description().declares(planned) => Ok(()),
         "" => Err(AuthorError::NoProgram),
@@ -171,10 +177,11 @@ fn request(asked: &Asked, model: &Model) -> Result<Request, AuthorError> {
     Ok(Request { model: model.name.clone(), conversation, partial: true, session: asked.session.clone() })
 }
 
-fn snapshot(subject: Subject, model: Model, granted: Vec<String>, trust: Trust) -> Snapshot {
+fn snapshot(subject: Subject, model: Model, authority: Authority) -> Snapshot {
     let Subject { plugin, limits } = subject;
     let id: PluginId = plugin.id().clone();
-    let plugins = PluginSet { plugins: [(id.clone(), Arc::new(plugin))].into(), ..PluginSet::default() };
+    let driver = Driver { plugin: Arc::new(plugin), authority, limits: limits.plugin };
+    let plugins = PluginSet { drivers: [(id, Arc::new(driver))].into(), ..PluginSet::default() };
     let models = [(model.name.clone(), Arc::new(model))].into();
-    Snapshot { generation: 1, plugins, grants: [(id, granted)].into(), trust, models, limits, ..Snapshot::default() }
+    Snapshot { generation: 1, plugins, models, limits, ..Snapshot::default() }
 }

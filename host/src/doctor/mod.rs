@@ -69,12 +69,12 @@ async fn examine_one(
         login_hint: String::new(),
     };
     let key = |key: &str| format!("models.{}.{key}", model.name);
-    match snapshot.plugin(&model.driver) {
+    match snapshot.driver(&model.driver) {
         None => examined.faults.push(format!("{}: the driver `{}` is not loaded", key("driver"), model.driver)),
-        Some(plugin) => {
-            let description = plugin.description();
+        Some(driver) => {
+            let description = driver.plugin.description();
             examined.login_hint.clone_from(&description.probe.login_hint);
-            match run::executable(snapshot, model, description, host) {
+            match run::executable(model, driver, host) {
                 Ok(executable) => {
                     examined.program = Some(executable.path().display().to_string());
                     let probe = &description.probe;

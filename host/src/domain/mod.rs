@@ -34,6 +34,6 @@ pub use retry::{RetryHint, WallClock};
 pub use session::{NoSessionId, SessionId};
 pub use sha256::{NoSha256Sum, Sha256Sum};
 pub use signer::{BadSignature, NoSigner, Signer};
-pub use trust::{Grant, Trust, Wasi};
+pub use trust::{Authority, Grant, Trust, Wasi};
 pub use turn::{NoRunId, Permission, RunId, StreamName, Turn};
 pub use usage::{Usage, UsageReport, UsageScope, UsageTally};

@@ -45,6 +45,23 @@ pub enum Wasi {
     Trap,
 }
 
+/// What the plans of a plugin may do.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Authority {
+    /// The programs that may be started without being named by the model's `program`.
+    pub programs: BTreeSet<String>,
+    /// The variables that may be set or taken away; if nothing is said, all but those which change what code a program
+    /// loads.
+    pub env: Option<BTreeSet<String>>,
+}
+
+impl Authority {
+    /// Whether a variable may be set or taken away, apart from those that never may.
+    pub fn covers_variable(&self, name: &str) -> bool {
+        self.env.as_ref().is_none_or(|names| names.contains(name))
+    }
+}
+
 impl Trust {
     /// What is said of the plugin that a file holds, by its name: `NAME.wasm` or `NAME-VERSION.wasm`.
     pub fn of_file(&self, stem: &str) -> Option<(&PluginId, &Grant)> {

@@ -37,8 +37,8 @@ struct Driver {
 pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
     let snapshot = state.snapshots.newest();
     let examined = examine(&snapshot, &state.host, Some(&state.versions)).await;
-    let plugins = snapshot.plugins.plugins.values();
-    Json(List { object: "list", data: plugins.map(|plugin| driver(plugin, &examined)).collect() })
+    let drivers = snapshot.plugins.drivers.values();
+    Json(List { object: "list", data: drivers.map(|one| driver(&one.plugin, &examined)).collect() })
 }
 
 fn driver(plugin: &LoadedPlugin, examined: &[Examined]) -> Driver {

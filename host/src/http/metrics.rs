@@ -40,7 +40,7 @@ fn now(state: &State) -> Now {
     Now {
         going,
         waiting: runs.len() - going,
-        loaded: snapshot.plugins.plugins.len(),
+        loaded: snapshot.plugins.drivers.len(),
         refused: snapshot.plugins.refusals.len(),
         swaps: snapshot.swaps,
     }

@@ -48,7 +48,7 @@ pub(super) struct Refused {
 /// All plugins, in the order of their names.
 pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
     let snapshot = state.snapshots.newest();
-    let data = snapshot.plugins.plugins.values().map(|plugin| Plugin::of(plugin)).collect();
+    let data = snapshot.plugins.drivers.values().map(|driver| Plugin::of(&driver.plugin)).collect();
     let refused = snapshot.plugins.refusals.iter().map(Refused::of).collect();
     let loading = paths(&snapshot.plugins.loading);
     Json(List { object: "list", contracts: contracts().collect(), data, refused, loading })

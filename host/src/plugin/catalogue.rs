@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::driver::Driver;
 use super::embedded;
 use super::engine::Engine;
 use super::error::LoadError;
@@ -12,7 +13,7 @@ use super::health::Trouble;
 use super::load::{File, LoadedPlugin, Origin};
 use super::scan;
 use super::terms::{Said, Terms};
-use crate::domain::{Description, PluginId, PluginLimits, Trust, Wasi};
+use crate::domain::{Authority, Description, PluginId, PluginLimits, Trust, Wasi};
 
 /// A file of the plugin folder that is not in use, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,8 +27,8 @@ pub struct Refusal {
 /// The plugins in use, and the files that are not.
 #[derive(Debug, Clone, Default)]
 pub struct PluginSet {
-    /// The plugins in use.
-    pub plugins: BTreeMap<PluginId, Arc<LoadedPlugin>>,
+    /// The plugins in use, with what each may do.
+    pub drivers: BTreeMap<PluginId, Arc<Driver>>,
     /// The files that are not.
     pub refusals: Vec<Refusal>,
     /// The files that are still being loaded. What they were before stays in use.
@@ -73,12 +74,18 @@ impl Catalogue {
         self.engine.trouble().clone()
     }
 
-    /// The programs which a plugin may start: those that are granted to it, or else those of the plugin of the program
-    /// whose place it takes.
-    pub fn programs(&self, id: &PluginId, trust: &Trust) -> Vec<String> {
-        let granted = trust.grants.get(id).and_then(|grant| grant.programs.as_ref());
-        let granted = granted.map(|programs| programs.iter().cloned().collect());
-        granted.or_else(|| Some(built_in(&self.embedded, id)?.programs.clone())).unwrap_or_default()
+    /// A plugin with what it may do and use by what was said at the last look. Where nothing was said of programs, it may
+    /// start those of the plugin of the program whose place it takes.
+    fn driver(&self, plugin: &Arc<LoadedPlugin>) -> Driver {
+        let (id, grant) = (plugin.id(), self.said.trust.grants.get(plugin.id()));
+        let granted = grant.and_then(|grant| grant.programs.clone());
+        let own = || built_in(&self.embedded, id).map(|built_in| built_in.programs.iter().cloned().collect());
+        let authority = Authority {
+            programs: granted.or_else(own).unwrap_or_default(),
+            env: grant.and_then(|grant| grant.env.clone()),
+        };
+        let limits = grant.map_or(self.said.limits, |grant| grant.limits);
+        Driver { plugin: Arc::clone(plugin), authority, limits }
     }
 
     /// Looks at the folder and says what is in use from now on. Files that did not change are not loaded again, unless
@@ -95,8 +102,9 @@ impl Catalogue {
             Err(error) => set.refusals.push(Refusal { path: dir.to_owned(), reason: error.to_string() }),
         }
         let claims = self.judge(&mut set);
-        self.choose(claims, &mut set);
-        self.chosen.clone_from(&set.plugins);
+        self.chosen = self.choose(claims, &mut set.refusals);
+        let driver = |(id, plugin): (&PluginId, &Arc<LoadedPlugin>)| (id.clone(), Arc::new(self.driver(plugin)));
+        set.drivers = self.chosen.iter().map(driver).collect();
         set
     }
 
@@ -123,17 +131,19 @@ impl Catalogue {
     }
 
     /// A file takes the place of an embedded plugin. Of two files with one id neither is taken; what was in use stays.
-    fn choose(&self, claims: Claims, set: &mut PluginSet) {
-        set.plugins = self.embedded.iter().map(|plugin| (plugin.id().clone(), Arc::clone(plugin))).collect();
+    fn choose(&self, claims: Claims, refusals: &mut Vec<Refusal>) -> BTreeMap<PluginId, Arc<LoadedPlugin>> {
+        let embedded = self.embedded.iter().map(|plugin| (plugin.id().clone(), Arc::clone(plugin)));
+        let mut plugins: BTreeMap<_, _> = embedded.collect();
         for (id, mut claims) in claims {
             let chosen = if claims.len() == 1 {
                 claims.pop().map(|(_, plugin)| plugin)
             } else {
-                set.refusals.extend(claimed_twice(&id, &claims));
+                refusals.extend(claimed_twice(&id, &claims));
                 self.chosen.get(&id).filter(|before| self.is_admitted(before)).cloned()
             };
-            set.plugins.extend(chosen.map(|plugin| (id, plugin)));
+            plugins.extend(chosen.map(|plugin| (id, plugin)));
         }
+        plugins
     }
 
     /// Whether what was in use before may still be.

@@ -6,6 +6,7 @@
 mod abi;
 mod catalogue;
 mod compile;
+mod driver;
 mod embedded;
 mod engine;
 mod error;
@@ -24,6 +25,7 @@ mod terms;
 pub use abi::contracts;
 pub use catalogue::{Catalogue, PluginSet, Refusal};
 pub use compile::{CompileError, Compiler, Compiling, Uncompiled, compile};
+pub use driver::Driver;
 pub use embedded::{embedded_ids, is_embedded};
 pub use engine::{Engine, EngineError};
 pub use error::{CallError, LoadError};

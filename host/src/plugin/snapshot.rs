@@ -7,8 +7,8 @@ use arc_swap::ArcSwap;
 use tokio::sync::Notify;
 
 use super::catalogue::PluginSet;
-use super::load::LoadedPlugin;
-use crate::domain::{Access, Limits, Model, PluginId, PluginLimits, Trust};
+use super::driver::Driver;
+use crate::domain::{Access, Limits, Model, PluginId};
 
 /// Plugins, models and settings that belong together.
 #[derive(Debug, Default)]
@@ -17,10 +17,6 @@ pub struct Snapshot {
     pub generation: u64,
     /// The plugins in use.
     pub plugins: PluginSet,
-    /// Which programs each driver may start without being told so by a model's `program`.
-    pub grants: BTreeMap<PluginId, Vec<String>>,
-    /// What is said of plugins.
-    pub trust: Trust,
     /// The models clients can name.
     pub models: BTreeMap<String, Arc<Model>>,
     /// Who may use the server.
@@ -32,25 +28,9 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// The plugin of a driver's name.
-    pub fn plugin(&self, id: &PluginId) -> Option<&Arc<LoadedPlugin>> {
-        self.plugins.plugins.get(id)
-    }
-
-    /// What a plugin may use in a run.
-    pub fn plugin_limits(&self, id: &PluginId) -> &PluginLimits {
-        self.trust.grants.get(id).map_or(&self.limits.plugin, |grant| &grant.limits)
-    }
-
-    /// Whether a driver's plans may set or take away a variable, apart from those that none may.
-    pub fn grants_variable(&self, driver: &PluginId, name: &str) -> bool {
-        let granted = self.trust.grants.get(driver).and_then(|grant| grant.env.as_ref());
-        granted.is_none_or(|names| names.contains(name))
-    }
-
-    /// Whether a driver may start a program that its plugin declares.
-    pub fn grants(&self, driver: &PluginId, program: &str) -> bool {
-        self.grants.get(driver).is_some_and(|programs| programs.iter().any(|granted| granted == program))
+    /// What stands behind a driver's name.
+    pub fn driver(&self, id: &PluginId) -> Option<&Arc<Driver>> {
+        self.plugins.drivers.get(id)
     }
 }
 
@@ -88,8 +68,8 @@ impl Snapshots {
 
 /// How many plugins are not what they were.
 fn swapped(before: &PluginSet, now: &PluginSet) -> u64 {
-    let hash = |set: &PluginSet, id: &PluginId| set.plugins.get(id).map(|plugin| plugin.sha256());
-    let gone = before.plugins.keys().filter(|id| hash(now, id).is_none()).count();
-    let other = now.plugins.keys().filter(|id| hash(now, id) != hash(before, id)).count();
+    let hash = |set: &PluginSet, id: &PluginId| set.drivers.get(id).map(|driver| driver.plugin.sha256());
+    let gone = before.drivers.keys().filter(|id| hash(now, id).is_none()).count();
+    let other = now.drivers.keys().filter(|id| hash(now, id) != hash(before, id)).count();
     (gone + other) as u64
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::error::RunError;
+use super::error::{MissingPlugin, RunError};
 use super::interest::Interest;
 use super::live::{Entry, Phase};
 use super::policy::{self, Refusal};
@@ -12,7 +12,7 @@ use super::queue::{Place, Wanted};
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
 use crate::domain::{Failure, Framing, Helpers, PlanFile, RunId, Turn, Usage};
-use crate::plugin::{LoadedPlugin, Transcript};
+use crate::plugin::{Driver, LoadedPlugin, Transcript};
 use crate::process::{Child, Command};
 use crate::workspace::{self, Additions, Author, Git, Lease, RunDir, Site, TreeState};
 
@@ -63,6 +63,8 @@ pub(super) struct Rest {
 struct Prepared {
     turn: Turn,
     framing: Framing,
+    /// How many notices of the plugin are logged.
+    notices: usize,
     files: Vec<PlanFile>,
     command: Command,
     transcript: Transcript,
@@ -74,6 +76,7 @@ struct Prepared {
 struct Started {
     turn: Turn,
     framing: Framing,
+    notices: usize,
     transcript: Transcript,
     child: Child,
     lease: Lease,
@@ -93,7 +96,7 @@ impl Attempt {
 /// Tries a model.
 pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &Entry) -> Attempt {
     let model = &task.route.model;
-    let wanted = Wanted::of(model, task.route.snapshot.limits.queue);
+    let wanted = Wanted::of(model, task.route.limits.queue);
     let place = match interest.during(task.means.queue.enter(wanted)).await {
         Ok(Ok(place)) => place,
         Ok(Err(no_place)) => return not_started(no_place.into()),
@@ -112,9 +115,8 @@ pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &En
 impl Task<'_> {
     async fn listen(self, started: Started, place: Place, interest: Interest<'_>) -> Attempt {
         tracing::info!(workdir = %started.lease.workdir().display(), "run started");
-        let Started { turn, framing, transcript, mut child, lease, before, additions, run_dir } = started;
+        let Started { turn, framing, notices, transcript, mut child, lease, before, additions, run_dir } = started;
         let model = &self.route.model;
-        let notices = self.route.plugin_limits().notices;
         let listening = Listening { turn: &turn, framing, model, left: self.left, notices, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
             pump::listen(listening, transcript, &mut child).await;
@@ -128,13 +130,13 @@ impl Task<'_> {
     async fn start(self) -> Result<Started, RunError> {
         // Side by side: git takes as long as the plugin.
         let (before, prepared) = tokio::join!(self.state_before(), self.prepare());
-        let Prepared { turn, framing, files, command, transcript, site, run_dir } = prepared?;
+        let Prepared { turn, framing, notices, files, command, transcript, site, run_dir } = prepared?;
         run_dir.write(&files)?;
         let git = &self.means.git;
         let lease = site.lease(git).await?;
         let additions = self.additions(&lease).await;
         match Child::spawn(command) {
-            Ok(child) => Ok(Started { turn, framing, transcript, child, lease, before, additions, run_dir }),
+            Ok(child) => Ok(Started { turn, framing, notices, transcript, child, lease, before, additions, run_dir }),
             Err(error) => {
                 lease.give_back(git).await;
                 Err(RunError::Spawn { error, install_hint: String::new() })
@@ -145,7 +147,7 @@ impl Task<'_> {
     async fn prepare(self) -> Result<Prepared, RunError> {
         let Self { route, means, .. } = self;
         let model = &route.model;
-        let plugin = route.plugin().ok_or_else(|| route.missing_plugin())?;
+        let Driver { plugin, authority, limits } = &**route.driver.as_ref().map_err(MissingPlugin::clone)?;
         let description = plugin.description();
         if self.request.session.is_some() && !description.features.resume {
             return Err(RunError::NoResume { driver: model.driver.clone() });
@@ -154,16 +156,17 @@ impl Task<'_> {
         let run_dir = RunDir::new(&means.runs_dir, self.try_id);
         let turn = self.turn(plugin, &site, &run_dir).await?;
 
-        let mut instance = plugin.instance(route.plugin_limits()).await?;
+        let mut instance = plugin.instance(limits).await?;
         let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
-        let command = policy::command(route, description, &plan, &means.host, self.id, site.workdir());
+        let command = policy::command(model, authority, description, &plan, &means.host, self.id, site.workdir());
         let command = command.map_err(|refusal| match refusal {
             Refusal::Policy(error) => RunError::Policy(error),
             Refusal::Missing(error) => RunError::Spawn { error, install_hint: description.probe.install_hint.clone() },
         })?;
         let transcript = instance.transcript(&turn).await?;
         let files = plan.files().to_vec();
-        Ok(Prepared { turn, framing: description.framing, files, command, transcript, site, run_dir })
+        let (framing, notices) = (description.framing, limits.notices);
+        Ok(Prepared { turn, framing, notices, files, command, transcript, site, run_dir })
     }
 
     /// How the repository is, where that has to be known to try again.

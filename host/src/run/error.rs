@@ -1,9 +1,10 @@
 //! What can go wrong before a CLI has said anything, and what clients are told of it.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use super::queue::NoPlace;
-use crate::domain::{Category, Failure, PluginId, RetryHint};
+use crate::domain::{Category, Failure, Model, PluginId, RetryHint};
 use crate::plugin::{CallError, PluginSet};
 use crate::process::SpawnError;
 use crate::workspace::WorkspaceError;
@@ -38,11 +39,8 @@ pub enum StartError {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RunError {
     /// The model's driver is not among the plugins.
-    #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
-    MissingPlugin { model: String, driver: PluginId, loaded: String },
-    /// The driver's file has just come, and is being compiled.
-    #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", .file.display())]
-    StillLoading { driver: PluginId, file: PathBuf },
+    #[error(transparent)]
+    MissingPlugin(#[from] MissingPlugin),
     /// A session is to be resumed, and the CLI cannot.
     #[error("the driver `{driver}` cannot resume a session: leave the header `x-agent-session` out")]
     NoResume { driver: PluginId },
@@ -64,6 +62,32 @@ pub(super) enum RunError {
     /// The CLI cannot be started.
     #[error("{error}")]
     Spawn { error: SpawnError, install_hint: String },
+}
+
+/// Why a model has no plugin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum MissingPlugin {
+    /// There is none of the driver's name.
+    #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
+    NotLoaded { model: String, driver: PluginId, loaded: String },
+    /// The driver's file has just come, and is being compiled.
+    #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", .file.display())]
+    StillLoading { driver: PluginId, file: PathBuf },
+}
+
+impl MissingPlugin {
+    pub(super) fn of(model: &Model, set: &PluginSet) -> Self {
+        let driver = model.driver.clone();
+        let is_its_own =
+            |file: &PathBuf| file.file_stem().and_then(OsStr::to_str).is_some_and(|stem| driver.names(stem));
+        match set.loading.iter().find(|file| is_its_own(file)).cloned() {
+            Some(file) => Self::StillLoading { driver, file },
+            None => {
+                let loaded = set.drivers.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                Self::NotLoaded { model: model.name.clone(), driver, loaded }
+            }
+        }
+    }
 }
 
 /// Why a plan may not be carried out.
@@ -94,19 +118,9 @@ pub(super) enum PolicyError {
 }
 
 impl RunError {
-    pub(super) fn missing_plugin(model: &str, driver: &PluginId, set: &PluginSet) -> Self {
-        let driver = driver.clone();
-        let named = |file: &&PathBuf| file.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| driver.names(stem));
-        if let Some(file) = set.loading.iter().find(named) {
-            return Self::StillLoading { driver, file: file.clone() };
-        }
-        let loaded = set.plugins.keys().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        Self::MissingPlugin { model: model.to_owned(), driver, loaded }
-    }
-
     /// Whether no other try makes sense: there is as little place or plugin for it.
     pub(super) fn is_final(&self) -> bool {
-        matches!(self, Self::NoPlace(_) | Self::StillLoading { .. })
+        matches!(self, Self::NoPlace(_) | Self::MissingPlugin(MissingPlugin::StillLoading { .. }))
     }
 
     /// What clients are told.
@@ -114,14 +128,14 @@ impl RunError {
         let message = self.to_string();
         match self {
             Self::Refused(failure) => failure,
-            Self::MissingPlugin { loaded, .. } => {
+            Self::MissingPlugin(MissingPlugin::NotLoaded { loaded, .. }) => {
                 let detail = format!(
                     "loaded: {loaded}. Put the driver's component into the plugin folder, or correct `driver` of the model"
                 );
                 Failure::new(Category::Configuration, message, detail)
             }
             Self::NoResume { .. } => Failure::new(Category::Validation, message, ""),
-            Self::NoPlace(_) | Self::StillLoading { .. } => {
+            Self::NoPlace(_) | Self::MissingPlugin(MissingPlugin::StillLoading { .. }) => {
                 let retry = Some(RetryHint::AfterMs(AFTER_MS));
                 Failure { retry, ..Failure::new(Category::RateLimit, message, "") }
             }

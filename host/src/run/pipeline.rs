@@ -81,7 +81,7 @@ impl Job {
     async fn tries(&self) -> Attempt {
         let routes = self.route.with_fallbacks(self.request.session.is_some());
         let last = routes.len() - 1;
-        for (at, route) in routes.iter().enumerate() {
+        for (at, route) in routes.into_iter().enumerate() {
             if let Some(ended) = self.tries_of(route, at < last).await {
                 return ended;
             }
@@ -93,7 +93,7 @@ impl Job {
     /// Tries one model. Nothing if another one is to be tried in its place.
     async fn tries_of(&self, route: &Route, others: bool) -> Option<Attempt> {
         let model = &route.model;
-        let mut tries = Tries::new(model.retries, route.snapshot.limits.retry);
+        let mut tries = Tries::new(model.retries, route.limits.retry);
         let until = Instant::now() + model.timeout;
         loop {
             self.entry.is_served_by(&model.name, &model.driver);

@@ -3,33 +3,33 @@
 use std::path::{Path, PathBuf};
 
 use super::error::PolicyError;
-use super::route::Route;
-use crate::domain::{Description, Model, Plan, RunId};
-use crate::plugin::Snapshot;
+use crate::domain::{Authority, Description, Model, Plan, RunId};
+use crate::plugin::Driver;
 use crate::process::{Command, Executable, HostVariables, SpawnError, Variables, changes_loading, find};
 
 /// Judges a plan and turns it into a command that can be started for a run in a folder.
 pub(super) fn command(
-    route: &Route,
+    model: &Model,
+    authority: &Authority,
     description: &Description,
     plan: &Plan,
     host: &HostVariables,
     run: RunId,
     workdir: PathBuf,
 ) -> Result<Command, Refusal> {
-    let driver = &route.model.driver;
+    let driver = &model.driver;
     if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && changes_loading(name)) {
         return Err(PolicyError::Variable { driver: driver.clone(), name: name.clone() }.into());
     }
-    if let Some((name, _)) = plan.env().iter().find(|(name, _)| !route.snapshot.grants_variable(driver, name)) {
+    if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.covers_variable(name)) {
         return Err(PolicyError::VariableNotGranted { driver: driver.clone(), name: name.clone() }.into());
     }
-    let program = program(&route.snapshot, &route.model, description, plan.program())?;
+    let program = program(authority, model, description, plan.program())?;
     let executable = find(&program, host.get("PATH"))?;
     let mut variables = Variables::base(host);
     variables.plan(plan.env());
-    variables.configure(&route.model.env, host);
-    let (args, grace) = (plan.args().to_vec(), route.model.limits.grace);
+    variables.configure(&model.env, host);
+    let (args, grace) = (plan.args().to_vec(), model.limits.grace);
     Ok(Command { executable, args, workdir, variables, run: Some(run), grace })
 }
 
@@ -37,14 +37,10 @@ pub(super) fn command(
 ///
 /// # Errors
 /// What a run would be refused with.
-pub fn executable(
-    snapshot: &Snapshot,
-    model: &Model,
-    description: &Description,
-    host: &HostVariables,
-) -> Result<Executable, String> {
+pub fn executable(model: &Model, driver: &Driver, host: &HostVariables) -> Result<Executable, String> {
+    let description = driver.plugin.description();
     let declared = description.programs.first().map_or("", String::as_str);
-    let program = program(snapshot, model, description, declared).map_err(|refused| refused.to_string())?;
+    let program = program(&driver.authority, model, description, declared).map_err(|refused| refused.to_string())?;
     find(&program, host.get("PATH")).map_err(|missing| missing.to_string())
 }
 
@@ -72,7 +68,7 @@ impl From<SpawnError> for Refusal {
 /// A program is started if the plugin declares it and somebody grants it: the model by its `program`, which then is the
 /// file that is started, or the program itself for the plugins that are part of it.
 fn program(
-    snapshot: &Snapshot,
+    authority: &Authority,
     model: &Model,
     description: &Description,
     planned: &str,
@@ -84,7 +80,7 @@ fn program(
     match &model.program {
         Some(program) => Ok(program.clone()),
         None if planned.is_empty() => Err(PolicyError::NoProgram { driver, model: model.name.clone() }),
-        None if snapshot.grants(&driver, planned) => Ok(Path::new(planned).to_owned()),
+        None if authority.programs.contains(planned) => Ok(Path::new(planned).to_owned()),
         None => Err(PolicyError::NotGranted { driver, program: planned.to_owned(), model: model.name.clone() }),
     }
 }
@@ -92,7 +88,6 @@ fn program(
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroUsize;
-    use std::sync::Arc;
     use std::time::Duration;
 
     use super::*;
@@ -141,9 +136,8 @@ mod tests {
 
     /// What the plan of a driver that is granted `codex` comes to.
     fn judged(programs: &[&str], planned: &str, program: Option<&str>) -> Result<PathBuf, PolicyError> {
-        let grants = [(id("codex"), vec!["codex".to_owned()])].into_iter().collect();
-        let snapshot = Snapshot { grants, ..Snapshot::default() };
-        self::program(&snapshot, &model(program), &description(programs), planned)
+        let authority = Authority { programs: ["codex".to_owned()].into(), env: None };
+        self::program(&authority, &model(program), &description(programs), planned)
     }
 
     #[test]
@@ -172,10 +166,11 @@ mod tests {
     }
 
     fn command_of(env: &[(&str, Option<&str>)]) -> Result<Command, Refusal> {
-        let route = Route { snapshot: Arc::new(Snapshot::default()), model: Arc::new(model(Some("/bin/sh"))) };
+        let (model, authority) = (model(Some("/bin/sh")), Authority::default());
         let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
         let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();
-        command(&route, &description(&["codex"]), &plan, &HostVariables::default(), RunId::new(), "/repo".into())
+        let (description, host) = (description(&["codex"]), HostVariables::default());
+        command(&model, &authority, &description, &plan, &host, RunId::new(), "/repo".into())
     }
 
     #[test]

@@ -1,48 +1,50 @@
-//! From a model's name to the driver and the repository behind it, as they are in one snapshot.
+//! From a model's name to the driver and the repository behind it, and to those of the models that may stand in for it, as
+//! they are in one snapshot.
+//!
+//! Nothing else of the snapshot is kept: a run that goes on for hours does not keep the old code of other plugins.
 
 use std::sync::Arc;
 
-use super::error::{RunError, UnknownModel};
-use crate::domain::{Model, PluginLimits};
-use crate::plugin::{LoadedPlugin, Snapshot};
+use super::error::{MissingPlugin, UnknownModel};
+use crate::domain::{Limits, Model};
+use crate::plugin::{Driver, Snapshot};
 
 /// Where a request goes.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Route {
-    pub(super) snapshot: Arc<Snapshot>,
     pub(super) model: Arc<Model>,
+    pub(super) driver: Result<Arc<Driver>, MissingPlugin>,
+    pub(super) limits: Limits,
+    /// The models that may stand in for the model, and have none themselves.
+    fallbacks: Vec<Self>,
 }
 
 /// Looks the model up.
 ///
 /// # Errors
 /// No model has the name.
-pub(super) fn route(snapshot: Arc<Snapshot>, name: &str) -> Result<Route, UnknownModel> {
-    match snapshot.models.get(name).map(Arc::clone) {
-        Some(model) => Ok(Route { snapshot, model }),
-        None => Err(UnknownModel { model: name.to_owned() }),
-    }
+pub(super) fn route(snapshot: &Snapshot, name: &str) -> Result<Route, UnknownModel> {
+    let Some(model) = snapshot.models.get(name) else { return Err(UnknownModel { model: name.to_owned() }) };
+    let fallbacks = model.fallback.iter().filter_map(|name| snapshot.models.get(name));
+    let fallbacks = fallbacks.map(|model| Route::to(model, snapshot)).collect();
+    Ok(Route { fallbacks, ..Route::to(model, snapshot) })
 }
 
 impl Route {
+    fn to(model: &Arc<Model>, snapshot: &Snapshot) -> Self {
+        let driver = snapshot.driver(&model.driver).cloned();
+        Self {
+            model: Arc::clone(model),
+            driver: driver.ok_or_else(|| MissingPlugin::of(model, &snapshot.plugins)),
+            limits: snapshot.limits,
+            fallbacks: Vec::new(),
+        }
+    }
+
     /// This one, and those of the models that may stand in for its model. A session can only be resumed by the CLI
     /// whose it is.
-    pub(super) fn with_fallbacks(&self, resumes: bool) -> Vec<Self> {
-        let others = self.model.fallback.iter().filter_map(|name| route(Arc::clone(&self.snapshot), name).ok());
-        let able = others.filter(|other| !resumes || other.model.driver == self.model.driver);
-        std::iter::once(self.clone()).chain(able).collect()
-    }
-
-    pub(super) fn plugin(&self) -> Option<&LoadedPlugin> {
-        self.snapshot.plugin(&self.model.driver).map(AsRef::as_ref)
-    }
-
-    /// What the plugin may use.
-    pub(super) fn plugin_limits(&self) -> &PluginLimits {
-        self.snapshot.plugin_limits(&self.model.driver)
-    }
-
-    pub(super) fn missing_plugin(&self) -> RunError {
-        RunError::missing_plugin(&self.model.name, &self.model.driver, &self.snapshot.plugins)
+    pub(super) fn with_fallbacks(&self, resumes: bool) -> Vec<&Self> {
+        let able = self.fallbacks.iter().filter(|other| !resumes || other.model.driver == self.model.driver);
+        std::iter::once(self).chain(able).collect()
     }
 }

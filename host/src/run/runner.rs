@@ -105,10 +105,9 @@ impl Runner {
     /// # Errors
     /// See [`StartError`]. Everything else that can go wrong is told by the run.
     pub fn start(&self, request: Request, claim: Option<Claim>) -> Result<Run, StartError> {
-        let route = route(self.snapshots.newest(), &request.model)?;
-        let limits = &route.snapshot.limits;
+        let route = route(&self.snapshots.newest(), &request.model)?;
         let unread = route.model.limits.unread;
-        let linger = claim.as_ref().map(|_| limits.http.linger);
+        let linger = claim.as_ref().map(|_| route.limits.http.linger);
         let (writer, feed, listener) = feed(unread, linger);
         match self.live.enter(begun(&route), feed, claim) {
             Entered::Closed => Err(StartError::Stopping),

@@ -20,7 +20,7 @@ pub(super) fn show(loaded: &Loaded) -> io::Result<()> {
     let (snapshot, folders) = (&loaded.snapshot, &loaded.config.plugins);
     let mut servers = status::of_servers(&folders.cache);
     servers.retain(|server| server.dir == folders.dir);
-    for plugin in snapshot.plugins.plugins.values() {
+    for plugin in snapshot.plugins.drivers.values().map(|driver| &driver.plugin) {
         let description = plugin.description();
         let programs = if description.programs.is_empty() { "-".to_owned() } else { description.programs.join(",") };
         let (id, version) = (plugin.id().as_str(), &description.version);
@@ -36,7 +36,7 @@ pub(super) fn show(loaded: &Loaded) -> io::Result<()> {
         writeln!(stdout, "refused\t{}\t{}", refusal.path.display(), refusal.reason)?;
     }
     for server in &servers {
-        let kept = |plugin: &&InUse| !snapshot.plugins.plugins.keys().any(|id| id.as_str() == plugin.id);
+        let kept = |plugin: &&InUse| !snapshot.plugins.drivers.keys().any(|id| id.as_str() == plugin.id);
         for InUse { id, version, sha256, .. } in server.plugins.iter().filter(kept) {
             writeln!(stdout, "kept\t{id}\t{version}\tsha256 {sha256}\tby the server on {}", server.listen)?;
         }

@@ -27,7 +27,10 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
     let config = folder.load().unwrap();
     assert_eq!(config.limits, Limits::default());
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
-    assert_eq!(config.plugins, Plugins { dir, cache, watching: Watching::Events, patience: std::time::Duration::from_secs(10) });
+    assert_eq!(
+        config.plugins,
+        Plugins { dir, cache, watching: Watching::Events, patience: std::time::Duration::from_secs(10) }
+    );
     let granted: Vec<_> = config.trust.grants.keys().map(PluginId::as_str).collect();
     assert_eq!((config.trust.require_pin, config.trust.signers.len(), granted), (false, 1, vec!["my-cli"]));
     let Models::Configured(models) = config.models else { panic!("models are configured") };
