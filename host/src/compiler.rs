@@ -34,7 +34,8 @@ const NO_MEMORY: u8 = 4;
 /// What Rust says before it ends a process that gets no memory, for itself or for the stack of a thread.
 const NO_MEMORY_WORDS: [&str; 2] = ["memory allocation of", "Resource temporarily unavailable"];
 
-const SIGKILL: i32 = 9;
+/// How the system ends a process that has used up its processor time.
+const SIGXCPU: i32 = 24;
 
 /// Bytes kept of what the process says.
 const KEPT: usize = 16 * 1024;
@@ -66,7 +67,7 @@ impl Compiler for Apart {
             // Nobody closes it, so that there always is a place in the end.
             let _place = self.places.acquire().await;
             match timeout(limits.compile, capture(command, component, KEPT)).await {
-                Ok(captured) => became(&captured.map_err(failed)?, limits),
+                Ok(captured) => became(&captured.map_err(|error| failed(&error))?, limits),
                 Err(_elapsed) => Err(CompileError::TooLong(limits.compile)),
             }
         })
@@ -76,11 +77,11 @@ impl Compiler for Apart {
 impl Apart {
     /// It bears the mark of a run, so that it does not outlive this process.
     fn command(&self, limits: &PluginLimits) -> Result<Command, CompileError> {
-        let cache = self.cache.to_str().ok_or_else(|| failed("the path of the cache is no text"))?;
+        let cache = self.cache.to_str().ok_or_else(|| failed(&"the path of the cache is no text"))?;
         let processors = u32::try_from(thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1);
         let processor = limits.compile.saturating_mul(processors).as_secs();
         Ok(Command {
-            executable: ourselves().map_err(failed)?,
+            executable: ourselves().map_err(|error| failed(&error))?,
             args: [TASK, cache, &limits.compile_memory.to_string(), &processor.to_string()].map(str::to_owned).into(),
             workdir: "/".into(),
             variables: Variables::none(),
@@ -90,7 +91,7 @@ impl Apart {
     }
 }
 
-fn failed(error: impl ToString) -> CompileError {
+fn failed(error: &impl ToString) -> CompileError {
     CompileError::Failed(error.to_string())
 }
 
@@ -103,9 +104,10 @@ fn became(captured: &Captured, limits: &PluginLimits) -> Result<(), CompileError
         status if status == code(INVALID) => Err(CompileError::Invalid(captured.text().trim().to_owned())),
         status if status == code(NO_MEMORY) => Err(CompileError::TooMuch(limits.compile_memory)),
         _ if lacks_memory(&captured.stderr) => Err(CompileError::TooMuch(limits.compile_memory)),
-        // Nobody else kills it: its processor time is used up.
-        ExitStatus::Signal(SIGKILL) => Err(CompileError::TooLong(limits.compile)),
-        status => Err(failed(format!("the compiler ended with {status}: {}", first_words(&captured.stderr)))),
+        ExitStatus::Signal(SIGXCPU) => Err(CompileError::TooLong(limits.compile)),
+        status => {
+            Err(CompileError::Failed(format!("the compiler ended with {status}: {}", first_words(&captured.stderr))))
+        }
     }
 }
 
@@ -131,4 +133,27 @@ pub fn run(cache: &Path, restraint: Restraint, mut input: impl Read, mut output:
         }
     };
     Ok(ExitCode::from(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(status: ExitStatus, stdout: &str, stderr: &str) -> Result<(), CompileError> {
+        let limits = PluginLimits { compile: Duration::from_secs(5), compile_memory: 1024, ..PluginLimits::default() };
+        became(&Captured { status, stdout: stdout.into(), stderr: stderr.to_owned() }, &limits)
+    }
+
+    #[test]
+    fn what_became_of_a_component_is_told_by_how_its_compiler_ended() {
+        let (too_much, too_long) = (Err(CompileError::TooMuch(1024)), Err(CompileError::TooLong(Duration::from_secs(5))));
+        assert_eq!(told(ExitStatus::Code(0), "", ""), Ok(()));
+        assert_eq!(told(ExitStatus::Code(3), "bad magic\n", ""), Err(CompileError::Invalid("bad magic".to_owned())));
+        assert_eq!(told(ExitStatus::Code(4), "", ""), too_much);
+        assert_eq!(told(ExitStatus::Signal(6), "", "memory allocation of 205520912 bytes failed\n"), too_much);
+        assert_eq!(told(ExitStatus::Signal(24), "", ""), too_long);
+        let crashed = "cannot be compiled: the compiler ended with signal 11: thread overflowed its stack";
+        let failed = told(ExitStatus::Signal(11), "", "thread\n overflowed its stack\n").unwrap_err();
+        assert_eq!(failed.to_string(), crashed);
+    }
 }

@@ -1,6 +1,9 @@
 //! Plugins that take long to compile, or much memory for it: nobody waits for them, and nothing is left of what was given up on.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -102,6 +105,16 @@ fn a_file_that_is_replaced_or_goes_is_compiled_no_longer() {
     fs::remove_file(file).unwrap();
     wait_for("its compiler to be gone", || compilers(proxy.pid()) == 0);
     assert_eq!(loading(&proxy), json!([]));
+}
+
+#[test]
+fn a_compiler_that_nobody_ends_is_ended_by_the_system_when_its_processor_time_is_used_up() {
+    let machine = Machine::new();
+    let mut compiler = machine.command(&["compile", &machine.name("cache"), "1000000000", "0"]);
+    let mut compiler = compiler.stdin(Stdio::piped()).spawn().unwrap();
+    compiler.stdin.take().unwrap().write_all(&endless()).unwrap();
+    const SIGXCPU: i32 = 24;
+    assert_eq!(compiler.wait().unwrap().signal(), Some(SIGXCPU));
 }
 
 #[test]

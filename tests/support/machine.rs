@@ -161,7 +161,7 @@ impl Machine {
         self.command_of(starter, &[words, &serve].concat())
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.command_of(&binary("agentbay"), args)
     }
 

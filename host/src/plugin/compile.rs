@@ -2,7 +2,8 @@
 //!
 //! A compiler cannot be stopped, nor held to an amount of memory, and what it is given may be made to take much of both. So
 //! what strangers wrote is compiled in a process apart first, which puts the code into the compile cache; here it is then
-//! taken from there. Who starts that process is not known here.
+//! taken from there. Where the cache cannot be written, it is compiled here once more, of which is known by then that it
+//! can be done. Who starts that process is not known here.
 
 use std::fmt;
 use std::future::Future;
@@ -62,7 +63,7 @@ pub fn compile(cache: &Path, component: &[u8]) -> Result<(), Uncompiled> {
     let engine = engine::wasm(cache).map_err(|error| Uncompiled::Invalid(error.to_string()))?;
     match Component::from_binary(&engine, component) {
         Ok(_in_the_cache) => Ok(()),
-        Err(error) if error.chain().any(|cause| is_no_memory(cause)) => Err(Uncompiled::NoMemory),
+        Err(error) if error.chain().any(is_no_memory) => Err(Uncompiled::NoMemory),
         Err(invalid) => Err(Uncompiled::Invalid(one_line(&format!("{invalid:#}")))),
     }
 }
