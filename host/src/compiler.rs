@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn what_became_of_a_component_is_told_by_how_its_compiler_ended() {
-        let (too_much, too_long) = (Err(CompileError::TooMuch(1024)), Err(CompileError::TooLong(Duration::from_secs(5))));
+        let (too_much, too_long) =
+            (Err(CompileError::TooMuch(1024)), Err(CompileError::TooLong(Duration::from_secs(5))));
         assert_eq!(told(ExitStatus::Code(0), "", ""), Ok(()));
         assert_eq!(told(ExitStatus::Code(3), "bad magic\n", ""), Err(CompileError::Invalid("bad magic".to_owned())));
         assert_eq!(told(ExitStatus::Code(4), "", ""), too_much);

@@ -31,11 +31,11 @@ impl Telling {
             if let Err(error) = self.board.tell(&status) {
                 tracing::warn!(%error, "cannot tell other programs how plugins fare");
             }
+            sleep(PAUSE).await;
             tokio::select! {
                 () = self.snapshots.published() => {}
                 () = self.trouble.told() => {}
             }
-            sleep(PAUSE).await;
         }
     }
 }

@@ -32,7 +32,8 @@ pub struct Look {
 /// The files of the plugin folder.
 pub(super) struct Folder {
     files: BTreeMap<PathBuf, Slot>,
-    loading: JoinMap<PathBuf, Loaded>,
+    /// What is being loaded, with what was seen of the file when that began.
+    loading: JoinMap<PathBuf, (Seen, Loaded)>,
 }
 
 /// What is known of one file.
@@ -47,7 +48,7 @@ pub(super) struct Slot {
 
 /// What has become of the file as it was seen last.
 #[derive(Default)]
-pub(super) enum State {
+enum State {
     /// It is still being loaded.
     #[default]
     Loading,
@@ -106,13 +107,13 @@ impl Folder {
         if slot.seen.as_ref() == Some(&seen) && !(anew && slot.state.may_pass()) {
             return false;
         }
-        slot.seen = Some(seen);
+        slot.seen = Some(seen.clone());
         match terms.vouch(&found) {
             Ok(signer) => {
                 slot.state = State::Loading;
                 let file = File::found(path, found, signer);
                 let (engine, limits, wasi) = (engine.clone(), *terms.limits(), terms.wasi());
-                let load = async move { LoadedPlugin::load(&engine, file, &limits, wasi).await };
+                let load = async move { (seen, LoadedPlugin::load(&engine, file, &limits, wasi).await) };
                 self.loading.spawn(path.to_owned(), load);
                 true
             }
@@ -127,19 +128,16 @@ impl Folder {
     /// Waits until another file is through with loading, for ever if none is being loaded. Nothing is lost if it is given
     /// up on.
     pub(super) async fn loaded(&mut self) {
-        let Some((path, loaded)) = self.loading.join_next().await else { return std::future::pending().await };
-        let loaded = match loaded {
-            Ok(loaded) => loaded,
-            // It is gone, or is not to be taken any more.
+        let Some((path, ended)) = self.loading.join_next().await else { return std::future::pending().await };
+        let Some(slot) = self.files.get_mut(&path).filter(|slot| matches!(slot.state, State::Loading)) else { return };
+        slot.state = match ended {
+            // Something else has come in its place since.
+            Ok((seen, _)) if slot.seen.as_ref() != Some(&seen) => return,
+            Ok((_, Ok(plugin))) => State::Loaded(Arc::new(plugin)),
+            Ok((_, Err(error))) => State::Refused(error),
             Err(lost) if lost.is_cancelled() => return,
-            Err(lost) => Err(CompileError::Failed(lost.to_string()).into()),
+            Err(lost) => State::Refused(CompileError::Failed(lost.to_string()).into()),
         };
-        if let Some(slot) = self.files.get_mut(&path) {
-            slot.state = match loaded {
-                Ok(plugin) => State::Loaded(Arc::new(plugin)),
-                Err(error) => State::Refused(error),
-            };
-        }
     }
 
     fn is_loading(&self, path: &Path) -> bool {

@@ -1,6 +1,7 @@
 //! WebAssembly: the engine, the plugins there are, and one run's instance of one.
 //!
-//! Data goes `scan` → `terms` → `load` → `folder` → `catalogue` → `snapshot`, and from there into an `instance`. No generated type leaves
+//! Data goes `scan` → `terms` → `load`, for each file of the `folder`, → `catalogue` → `snapshot`, and as a `driver` from there
+//! into an `instance`. No generated type leaves
 //! this module, and nothing here knows HTTP, processes or git.
 
 mod abi;
