@@ -42,7 +42,7 @@ class Server:
     def set_up(self, limits):
         """Two models: a run of three lines, and one of many."""
         models = {"short": ["one", " two", " three"], "long": [f" word-{number}" for number in range(LINES)]}
-        settings = ['[plugins]\ndir = "."\n[limits]\n'] + [f'{key} = "{value}"\n' for key, value in limits.items()]
+        settings = ['[plugins]\ndir = "."\npatience = "10m"\n[limits]\nplugin_compile = "10m"\n'] + [f'{key} = "{value}"\n' for key, value in limits.items()]
         for model, words in models.items():
             events = [{"type": "session", "id": "s"}, *({"type": "text", "text": word} for word in words), {"type": "done"}]
             (self.folder / f"{model}.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
@@ -65,6 +65,13 @@ class Server:
         took = time.monotonic() - began
         whole = response.status == 200 and answer["choices"][0]["message"]["content"]
         return took, whole or None
+
+    def time(self, model):
+        """The seconds that a run took, which has to answer."""
+        took, answer = self.ask(model)
+        if answer is None:
+            sys.exit(f"{self.name}: no answer to a {model} run, see the log in {self.folder.parent}")
+        return took
 
     def __enter__(self):
         return self
@@ -102,9 +109,9 @@ def row(binary, project, scratch):
         pass  # the built-in plugins are compiled
     with Server(binary, project, scratch / "cold", cache=cache) as server:
         cold = server.start
-        server.ask("short")
-        short = statistics.median(server.ask("short")[0] for _ in range(RUNS))
-        long = min(server.ask("long")[0] for _ in range(3))
+        server.time("short")
+        short = statistics.median(server.time("short") for _ in range(RUNS))
+        long = min(server.time("long") for _ in range(3))
     with Server(binary, project, scratch / "warm", cache=cache) as server:
         warm = server.start
     cold = max(cold - warm, 0)
