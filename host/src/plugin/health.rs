@@ -40,7 +40,7 @@ pub(super) struct Record {
     in_lane: AtomicU32,
 }
 
-/// How a plugin fares. It is written as [`Told`].
+/// How a plugin fares. As text it is `state`, which is `healthy` or `unhealthy`, `traps`, and `last`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(into = "Told", from = "Told")]
 pub struct Health {
