@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::bomb::{long, nest};
 use super::component::{Contract, component};
 use super::{known, refusal};
-use crate::support::{Machine, Proxy, Request, chat, error, marked_by, wait_for};
+use crate::support::{Machine, Proxy, Request, binary, chat, error, marked_by, wait_for};
 
 /// Two models, of which one has a plugin that may have to be compiled. Nobody waits for that.
 fn machine(limits: &str) -> Machine {
@@ -105,6 +105,19 @@ fn a_file_that_is_replaced_or_goes_is_compiled_no_longer() {
     fs::remove_file(file).unwrap();
     wait_for("its compiler to be gone", || compilers(proxy.pid()) == 0);
     assert_eq!(loading(&proxy), json!([]));
+}
+
+#[test]
+fn a_server_goes_on_to_compile_and_to_start_what_it_has_to_when_its_file_is_replaced() {
+    let machine = machine("");
+    let program = machine.path("bin/program");
+    fs::copy(binary("agentbay"), &program).unwrap();
+    let proxy = machine.serve_by(&program);
+    fs::remove_file(&program).unwrap();
+    machine.script("program", "exit 1");
+    machine.put_plugin("m.wasm", slow());
+    wait_for("the plugin", || proxy.complete(&chat("m", "hi")).status == 200);
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
 }
 
 #[test]

@@ -126,6 +126,11 @@ impl Machine {
         self.serve_with(&["--listen", "127.0.0.1:0"])
     }
 
+    /// The same for another file of the program.
+    pub(crate) fn serve_by(&self, program: &Path) -> Proxy {
+        Proxy::start(self.command_of(program, &["serve", "--listen", "127.0.0.1:0"]))
+    }
+
     /// The same for a program that has inherited these variables.
     pub(crate) fn serve_inheriting(&self, variables: &[(&str, &str)]) -> Proxy {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
@@ -161,6 +166,7 @@ impl Machine {
         self.command_of(starter, &[words, &serve].concat())
     }
 
+    /// A command of the program.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         self.command_of(&binary("agentbay"), args)
     }

@@ -14,6 +14,7 @@ use tokio::time::sleep;
 
 use super::mark::Host;
 use super::orphans;
+use super::program::ourselves;
 
 /// The task of the program that is the guard, as on the command line.
 pub const TASK: &str = "guard";
@@ -38,8 +39,7 @@ impl Guard {
     /// # Errors
     /// It cannot be started.
     pub fn start() -> io::Result<Self> {
-        let program = std::env::current_exe()?;
-        let mut wrap = CommandWrap::with_new(program, |process| {
+        let mut wrap = CommandWrap::with_new(ourselves()?.path(), |process| {
             process.args([TASK, &Host::this().to_string()]).current_dir("/");
             process.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         });

@@ -9,6 +9,8 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use tokio::select;
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::program::ourselves;
+
 /// Whether this process is the first one.
 pub fn is_first() -> bool {
     std::process::id() == 1
@@ -24,7 +26,7 @@ pub async fn run() -> io::Result<ExitCode> {
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let wrap = CommandWrap::with_new(std::env::current_exe()?, |process| {
+    let wrap = CommandWrap::with_new(ourselves()?.path(), |process| {
         process.args(std::env::args_os().skip(1));
     });
     // Held, for nobody else is to wait for it.

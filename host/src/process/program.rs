@@ -2,12 +2,16 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::error::SpawnError;
 
 /// The name that always stands for the running binary itself.
 const OURSELVES: &str = "agentbay";
+
+/// Where Linux keeps the file of a process, also when it has no name any more: that of the process that looks.
+const RUNNING: &str = "/proc/self/exe";
 
 /// A file that can be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,17 +32,19 @@ impl Executable {
 pub fn find(program: &Path, path: Option<&OsStr>) -> Result<Executable, SpawnError> {
     let not_found = || SpawnError::NotFound { program: program.display().to_string() };
     if program == Path::new(OURSELVES) {
-        return ourselves();
+        return ourselves().map_err(|_| not_found());
     }
     which::which_in(program, path, "/").map(Executable).map_err(|_| not_found())
 }
 
-/// The running binary.
+/// The running binary, also when another one has been put in its place since it was started.
 ///
 /// # Errors
 /// The operating system does not tell where it is.
-pub fn ourselves() -> Result<Executable, SpawnError> {
-    env::current_exe().map(Executable).map_err(|_| SpawnError::NotFound { program: OURSELVES.to_owned() })
+pub fn ourselves() -> io::Result<Executable> {
+    let file = env::current_exe()?;
+    let running = Path::new(RUNNING);
+    Ok(Executable(if file.exists() || !running.exists() { file } else { running.to_owned() }))
 }
 
 #[cfg(test)]
