@@ -108,6 +108,7 @@ impl Record {
 
     fn trapped(&self, call: &'static str, reason: &str) {
         self.metrics.plugin_trapped(&self.plugin);
+        self.in_lane.fetch_max(AFTER_FAILURE, Ordering::Relaxed);
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         let was_healthy = !health.unhealthy;
         health.trapped(Trap { at: Timestamp::now(), call: call.to_owned(), reason: reason.to_owned() });
@@ -126,16 +127,11 @@ impl Record {
         self.in_lane.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     }
 
-    /// A call took so long, in which it failed or not.
-    pub(super) fn took(&self, time: Duration, failed: bool) {
-        let calls = if failed {
-            AFTER_FAILURE
-        } else if time > TICK {
-            AFTER_LONG
-        } else {
-            return;
-        };
-        self.in_lane.fetch_max(calls, Ordering::Relaxed);
+    /// A call took so long.
+    pub(super) fn took(&self, time: Duration) {
+        if time > TICK {
+            self.in_lane.fetch_max(AFTER_LONG, Ordering::Relaxed);
+        }
     }
 
     pub(super) fn health(&self) -> Health {
@@ -196,11 +192,11 @@ mod tests {
     fn calls_begin_in_the_lane_for_a_while_after_one_that_took_long_or_failed() {
         let record = Record::new("x".to_owned().try_into().unwrap(), Metrics::default(), Trouble::default());
         let in_lane = || std::iter::from_fn(|| record.begins_in_lane().then_some(())).count();
-        record.took(TICK, false);
+        record.took(TICK);
         assert_eq!(in_lane(), 0);
-        record.took(TICK * 2, false);
+        record.took(TICK * 2);
         assert_eq!(in_lane(), 50);
-        record.took(Duration::ZERO, true);
+        record.note(&CallError::Trap { call: "describe", reason: String::new() });
         assert_eq!(in_lane(), 1000);
     }
 

@@ -74,7 +74,7 @@ impl Caller {
         };
         let (made, took) = made.map_err(|_lost| CallError::Gone)?;
         if let Some(record) = &self.record {
-            record.took(took, made.is_err());
+            record.took(took);
         }
         match made {
             Ok((guest, answer)) => {

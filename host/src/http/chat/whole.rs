@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
+use tokio::task::spawn_blocking;
 
 use super::paragraphs::Paragraphs;
 use super::wire::{AnswerMessage, Choice, Completion, Heading, WireUsage, finish_reason};
@@ -10,22 +11,38 @@ use crate::http::error::ApiError;
 use crate::http::head::Head;
 use crate::run::{Ended, Run, Step};
 
+/// Bytes of an answer of which a millisecond may be spent on writing it.
+const LONG: u64 = 256 * 1024;
+
 /// Waits for the run to end, and answers. If the client goes away, the run goes with it.
 pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
     let mut said = Said::default();
     while let Some(step) = run.next().await {
         said.head.hear(&step);
         match step {
-            Step::Event(event) => said.add(&event),
+            Step::Event(event) => said.add(event),
             Step::Trying { .. } | Step::PluginFailed(_) => {}
             Step::Failed(_) => said.paragraphs = Paragraphs::default(),
-            Step::Ended(ended) => return said.into_answer(heading, ended),
+            Step::Ended(ended) => return said.written(heading, ended).await,
         }
         if said.length() > run.unread() {
             return said.too_long(run.unread());
         }
     }
-    ApiError::from(Failure::new(Category::Unknown, "the run was lost", "")).into_response()
+    lost_because("")
+}
+
+fn lost_because(detail: &str) -> Response {
+    ApiError::from(Failure::new(Category::Unknown, "the run was lost", detail)).into_response()
+}
+
+/// A long first piece is not copied.
+fn append(said: &mut String, text: String) {
+    if said.is_empty() {
+        *said = text;
+    } else {
+        said.push_str(&text);
+    }
 }
 
 /// What the agent has said.
@@ -38,14 +55,14 @@ struct Said {
 }
 
 impl Said {
-    fn add(&mut self, event: &Event) {
+    fn add(&mut self, event: Event) {
         match event {
             Event::Text(text) => {
-                self.content += self.paragraphs.before(text);
-                self.content += text;
+                self.content += self.paragraphs.before(&text);
+                append(&mut self.content, text);
             }
             Event::TextBreak => self.paragraphs.part(),
-            Event::Reasoning(text) => self.reasoning += text,
+            Event::Reasoning(text) => append(&mut self.reasoning, text),
             Event::Session(_)
             | Event::ToolCall(_)
             | Event::ToolResult(_)
@@ -56,6 +73,15 @@ impl Said {
             | Event::Done(_)
             | Event::Extra(_) => {}
         }
+    }
+
+    /// The answer, written as JSON in one go: off the threads that serve if that takes long.
+    async fn written(self, heading: Heading, ended: Ended) -> Response {
+        if self.length().max(ended.outcome.text_len() as u64) < LONG {
+            return self.into_answer(heading, ended);
+        }
+        let written = spawn_blocking(move || self.into_answer(heading, ended)).await;
+        written.unwrap_or_else(|lost| lost_because(&lost.to_string()))
     }
 
     fn into_answer(self, heading: Heading, ended: Ended) -> Response {
