@@ -33,12 +33,21 @@ impl Found {
     /// One of them cannot be read, or is too large.
     pub(super) async fn at(path: &Path, limit: u64) -> Result<Self, LoadError> {
         let path = path.to_owned();
-        let read = move || {
-            let bytes = read(&path, limit)?;
-            Ok(Self::of(bytes.into(), signature(&path)?))
-        };
-        spawn_blocking(read).await.unwrap_or_else(|lost| Err(LoadError::Read(lost.into())))
+        blocking(move || Ok(Self::of(read(&path, limit)?.into(), signature(&path)?))).await
     }
+
+    /// Reads the component, whatever lies beside it.
+    ///
+    /// # Errors
+    /// It cannot be read, or is too large.
+    pub(super) async fn alone_at(path: &Path, limit: u64) -> Result<Self, LoadError> {
+        let path = path.to_owned();
+        blocking(move || Ok(Self::of(read(&path, limit)?.into(), None))).await
+    }
+}
+
+async fn blocking(read: impl FnOnce() -> Result<Found, LoadError> + Send + 'static) -> Result<Found, LoadError> {
+    spawn_blocking(read).await.unwrap_or_else(|lost| Err(LoadError::Read(lost.into())))
 }
 
 /// The component files of a folder, in order. A folder that does not exist has none. Hidden files, such as those which
@@ -108,5 +117,16 @@ mod tests {
         fs::write(&path, "12345").unwrap();
         assert_eq!(read(&path, 5).unwrap(), b"12345");
         assert!(matches!(read(&path, 4), Err(LoadError::TooLarge { limit: 4 })));
+    }
+
+    #[tokio::test]
+    async fn a_signature_that_cannot_be_read_matters_only_where_it_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.wasm");
+        fs::write(&path, "12345").unwrap();
+        fs::write(path.with_extension("wasm.minisig"), [0xff]).unwrap();
+        assert!(matches!(Found::at(&path, 5).await, Err(LoadError::Read(_))));
+        let alone = Found::alone_at(&path, 5).await.unwrap();
+        assert_eq!((&alone.bytes[..], alone.signature), (&b"12345"[..], None));
     }
 }

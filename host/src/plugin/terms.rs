@@ -37,8 +37,8 @@ pub async fn load_to_look_at(
     trust: &Trust,
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
-    let found = Found::at(path, Terms::of(trust, all, path).limits().file).await?;
-    load_bytes_to_look_at(engine, path, found.bytes, trust, all).await
+    let terms = Terms::of(trust, all, path);
+    load_unsigned(engine, path, Found::alone_at(path, terms.limits().file).await?, &terms).await
 }
 
 /// Loads what is to become a file of this name, as [`load_to_look_at`] does.
@@ -52,8 +52,15 @@ pub async fn load_bytes_to_look_at(
     trust: &Trust,
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
-    let terms = Terms::of(trust, all, path);
-    let found = Found::of(bytes.into(), None);
+    load_unsigned(engine, path, Found::of(bytes.into(), None), &Terms::of(trust, all, path)).await
+}
+
+async fn load_unsigned(
+    engine: &Engine,
+    path: &Path,
+    found: Found,
+    terms: &Terms<'_>,
+) -> Result<LoadedPlugin, LoadError> {
     LoadedPlugin::load(engine, File::found(path, found, None), terms.limits(), terms.wasi()).await
 }
 
