@@ -22,7 +22,7 @@ use crate::plugin::{CompileError, Compiler, Compiling, Engine, EngineError, Unco
 use crate::process::{Captured, Command, Restraint, Variables, capture, ourselves, restrain};
 
 /// The task of the program that is the compiler, as on the command line.
-pub const TASK: &str = "compile";
+const TASK: &str = "compile";
 
 /// The component is in the cache.
 const COMPILED: u8 = 0;
@@ -47,6 +47,7 @@ const PLACES: usize = 2;
 #[derive(Debug)]
 struct Apart {
     cache: PathBuf,
+    processors: usize,
     places: Semaphore,
 }
 
@@ -57,7 +58,7 @@ struct Apart {
 pub fn engine(plugins: &Plugins, metrics: Metrics) -> Result<Engine, EngineError> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let places = Semaphore::new(PLACES.max(processors / 2));
-    Engine::new(&plugins.cache, Arc::new(Apart { cache: plugins.cache.clone(), places }), metrics)
+    Engine::new(&plugins.cache, Arc::new(Apart { cache: plugins.cache.clone(), processors, places }), metrics)
 }
 
 impl Compiler for Apart {
@@ -78,8 +79,7 @@ impl Apart {
     /// It bears the mark of a run, so that it does not outlive this process.
     fn command(&self, limits: &PluginLimits) -> Result<Command, CompileError> {
         let cache = self.cache.to_str().ok_or_else(|| failed(&"the path of the cache is no text"))?;
-        let processors = u32::try_from(thread::available_parallelism().map_or(1, usize::from)).unwrap_or(1);
-        let processor = limits.compile.saturating_mul(processors).as_secs();
+        let processor = limits.compile.saturating_mul(self.processors.try_into().unwrap_or(u32::MAX)).as_secs();
         Ok(Command {
             executable: ourselves().map_err(|error| failed(&error))?,
             args: [TASK, cache, &limits.compile_memory.to_string(), &processor.to_string()].map(str::to_owned).into(),

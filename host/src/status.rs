@@ -61,7 +61,6 @@ impl InUse {
 #[derive(Debug)]
 pub struct Board {
     folder: PathBuf,
-    status: PathBuf,
     lock: PathBuf,
     /// Locked as long as it is open.
     _locked: File,
@@ -78,14 +77,13 @@ impl Board {
         for lock in locks(&folder).filter(|lock| !is_held(lock)) {
             take_down(&lock);
         }
-        let status = folder.join(Uuid::now_v7().to_string()).with_extension(STATUS);
-        let lock = status.with_extension(LOCK);
+        let lock = folder.join(Uuid::now_v7().to_string()).with_extension(LOCK);
         // Whoever finds it finds it locked.
-        let unfinished = status.with_extension("unfinished");
+        let unfinished = lock.with_extension("unfinished");
         let locked = File::create(&unfinished)?;
         locked.lock()?;
         fs::rename(&unfinished, &lock)?;
-        Ok(Self { folder, status, lock, _locked: locked })
+        Ok(Self { folder, lock, _locked: locked })
     }
 
     /// Tells how the server is now.
@@ -96,7 +94,7 @@ impl Board {
         // Nobody reads half of it.
         let mut whole = NamedTempFile::new_in(&self.folder)?;
         whole.write_all(&serde_json::to_vec(status)?)?;
-        whole.persist(&self.status).map_err(|failed| failed.error)?;
+        whole.persist(self.lock.with_extension(STATUS)).map_err(|failed| failed.error)?;
         Ok(())
     }
 }

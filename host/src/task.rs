@@ -20,6 +20,17 @@ impl Tasks {
         tokio::spawn(self.tracker.track_future(task));
     }
 
+    /// Starts a task that would go on for ever: it is given up when the process is to stop.
+    pub fn spawn_until_stopped(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let stopping = self.stopping();
+        self.spawn(async move {
+            tokio::select! {
+                () = task => {}
+                () = stopping.cancelled() => {}
+            }
+        });
+    }
+
     /// Cancelled when the process is to stop.
     pub fn stopping(&self) -> CancellationToken {
         self.stop.clone()

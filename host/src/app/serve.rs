@@ -58,13 +58,7 @@ pub async fn serve(
     let reload = Reload::new(source, overrides, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
     let (looks, asked) = look::looks();
-    let stopping = tasks.stopping();
-    tasks.spawn(async move {
-        tokio::select! {
-            () = reload.follow(watch, hangup, asked) => {}
-            () = stopping.cancelled() => {}
-        }
-    });
+    tasks.spawn_until_stopped(reload.follow(watch, hangup, asked));
 
     guard(&tasks);
     let runs = runner.clone();
@@ -119,16 +113,10 @@ async fn clear_up(loaded: &Loaded) {
 /// Without it everything works, but for programs that want to know how plugins fare.
 fn tell(tasks: &Tasks, loaded: &Loaded, snapshots: Snapshots, listen: SocketAddr) {
     let Plugins { dir, cache, .. } = &loaded.config.plugins;
-    let stopping = tasks.stopping();
     match Board::put_up(cache) {
         Ok(board) => {
             let telling = Telling { board, listen, dir: dir.clone(), snapshots, trouble: loaded.catalogue.trouble() };
-            tasks.spawn(async move {
-                tokio::select! {
-                    () = telling.go_on() => {}
-                    () = stopping.cancelled() => {}
-                }
-            });
+            tasks.spawn_until_stopped(telling.go_on());
         }
         Err(error) => tracing::warn!(%error, "cannot tell other programs how plugins fare"),
     }
@@ -136,14 +124,8 @@ fn tell(tasks: &Tasks, loaded: &Loaded, snapshots: Snapshots, listen: SocketAddr
 
 /// Without a guard everything works, but for a host that is killed.
 fn guard(tasks: &Tasks) {
-    let stopping = tasks.stopping();
     match Guard::start() {
-        Ok(guard) => tasks.spawn(async move {
-            tokio::select! {
-                () = guard.keep() => {}
-                () = stopping.cancelled() => {}
-            }
-        }),
+        Ok(guard) => tasks.spawn_until_stopped(guard.keep()),
         Err(error) => tracing::warn!(%error, "no guard: if the host is killed, its runs end at its next start"),
     }
 }

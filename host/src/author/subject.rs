@@ -44,7 +44,7 @@ impl Subject {
 
     fn under(config: &Config, plugin: LoadedPlugin) -> Self {
         let Config { trust, limits, .. } = config;
-        let own = trust.grants.get(plugin.id()).map_or(limits.plugin, |grant| grant.limits);
+        let own = trust.limits_of(plugin.id(), limits.plugin);
         Self { plugin, limits: Limits { plugin: own, ..*limits } }
     }
 

@@ -69,6 +69,11 @@ impl Trust {
         fitting.max_by_key(|(id, _)| id.as_str().len())
     }
 
+    /// What a plugin may use, where `all` is what is said of all plugins.
+    pub fn limits_of(&self, id: &PluginId, all: PluginLimits) -> PluginLimits {
+        self.grants.get(id).map_or(all, |grant| grant.limits)
+    }
+
     /// Whether anybody has written down this hash.
     pub fn is_pinned(&self, sha256: Sha256Sum) -> bool {
         self.grants.values().any(|grant| grant.sha256 == Some(sha256))

@@ -84,7 +84,7 @@ impl Catalogue {
             programs: granted.or_else(own).unwrap_or_default(),
             env: grant.and_then(|grant| grant.env.clone()),
         };
-        let limits = grant.map_or(self.said.limits, |grant| grant.limits);
+        let limits = self.said.trust.limits_of(id, self.said.limits);
         Driver { plugin: Arc::clone(plugin), authority, limits }
     }
 

@@ -11,7 +11,7 @@ use crate::app;
 use crate::author::{self, Recorded};
 use crate::cli::complain;
 use crate::config::{Environment, Source};
-use crate::domain::{EnvSetting, ExitStatus, StreamName};
+use crate::domain::{EnvSetting, StreamName};
 
 /// The run that is wanted.
 #[derive(Debug, Args)]
@@ -66,12 +66,7 @@ fn variable(text: &str) -> Result<(String, EnvSetting), &'static str> {
 
 /// What was recorded, on standard error: standard output is the CLI's.
 fn show_recorded(recorded: &Recorded) {
-    let ended = match recorded.exit {
-        ExitStatus::Code(code) => format!("exit code {code}"),
-        ExitStatus::Signal(signal) => format!("signal {signal}"),
-        ExitStatus::Killed(_) => "killed".to_owned(),
-    };
-    complain(&format!("recorded {} ({ended})", recorded.folder.display()));
+    complain(&format!("recorded {} ({})", recorded.folder.display(), recorded.exit));
     for (what, count) in &recorded.scrubbed {
         complain(&format!("  taken out: {what}, {count} times"));
     }
