@@ -1,36 +1,46 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build test faults hostile soak swap test-real fuzz languages plugins plugins-check lint doc deny
+.PHONY: run build bins test faults hostile soak swap test-real fuzz languages plugins plugins-check lint doc deny
 
-# Serves the models of proxy.toml on 127.0.0.1:8787. All of the workspace is built, as for the tests: a build of the one
-# package would choose other features of its dependencies, and build these a second time.
+# Cargo unites the features of a dependency over the packages that are selected. `--workspace` selects the same ones
+# everywhere, the target names (`--bin`, `--test`) what of them is compiled: so no command compiles a dependency that
+# another has. `.ci/compiled-once` checks it, and gives the flags.
+build := cargo build --locked --workspace $(CARGOFLAGS)
+test := cargo test --locked --workspace --quiet $(CARGOFLAGS) $(TESTFLAGS)
+e2e := $(test) --test e2e --
+
+# Serves the models of proxy.toml on 127.0.0.1:8787.
 run: build
 	$${CARGO_TARGET_DIR:-target}/debug/agentbay serve --config proxy.toml
 
 build:
-	cargo build --locked --workspace
+	$(build) --bin agentbay
 
-# Every test. The end-to-end tests start the binaries, so these are built first.
-test: build
-	cargo test --locked --workspace --quiet
+# With the stand-in CLI, which the end-to-end tests start beside the program.
+bins:
+	$(build) --bins
+
+# Every test.
+test: bins
+	$(test)
 	@echo "$$(find fixtures -name golden.json | wc -l) recorded runs of real CLIs were compared with what is expected of them"
 
 # The faults that have hurt others, a line each: what the CLI does, what has to come of it, and whether it did.
-faults: build
-	cargo test --locked --package e2e --quiet -- faults::every_fault --nocapture
+faults: bins
+	$(e2e) faults::every_fault --nocapture
 
 # Plugins that would stop, slow, fill or deceive the program, a line each: what it tries, what stopped it, how long requests
 # of others took before and meanwhile, and by how much memory grew. Wants a machine that has nothing else to do.
-hostile: build
-	AGENTBAY_HOSTILE=$${AGENTBAY_HOSTILE:-all} cargo test --locked --package e2e --quiet -- hostile::every --nocapture
+hostile: bins
+	AGENTBAY_HOSTILE=$${AGENTBAY_HOSTILE:-all} $(e2e) hostile::every --nocapture
 
 # A thousand runs cancelled at random moments, and 32 worktrees at once for ten rounds.
-soak: build
-	AGENTBAY_SOAK=1000 cargo test --locked --package e2e --quiet -- soak:: thirty_two
+soak: bins
+	AGENTBAY_SOAK=1000 $(e2e) soak:: thirty_two
 
 # A minute of 200 requests a second while their plugin is replaced every 300 ms, and memory after a thousand swaps.
-swap: build
-	AGENTBAY_SWAP=200x60 cargo test --locked --package e2e --quiet -- swap:: --nocapture --test-threads 1
+swap: bins
+	AGENTBAY_SWAP=200x60 $(e2e) swap:: --nocapture --test-threads 1
 
 # The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
 test-real: build

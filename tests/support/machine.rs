@@ -210,7 +210,7 @@ fn put(file: &Path, content: &[u8]) {
 pub(crate) fn binary(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let file = tests.ancestors().nth(2).unwrap().join(name);
-    assert!(file.is_file(), "{} is missing: run `cargo build -p agentbay -p stand-in`", file.display());
+    assert!(file.is_file(), "{} is missing: run `make bins`", file.display());
     file
 }
 
