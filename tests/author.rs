@@ -172,7 +172,7 @@ fn a_difference_is_shown_line_by_line() {
 
 #[test]
 fn a_plugin_that_the_host_would_refuse_is_refused_under_the_same_limits() {
-    let machine = Machine::configured("[limits]\nplugin_call_cpu = \"50ms\"\n");
+    let machine = Machine::configured("[plugins.endless.limits]\ncall_cpu = \"50ms\"\n");
     let file = built("endless");
     let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
     let run = check(&machine, &[&file]);

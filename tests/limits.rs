@@ -1,7 +1,6 @@
 //! Each limit of requests and runs meets a test here; those of plugins do in `plugins`.
 
 use std::fs;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -49,7 +48,7 @@ fn a_silent_stream_gives_signs_of_life() {
 #[test]
 fn a_run_that_fails_has_a_status_until_the_headers_are_out() {
     let failed = error("CLI failed", "server_error", None, "unknown", Some("boom"));
-    let machine = limited("headers_after = \"30s\"");
+    let machine = limited("headers_after = \"10m\"");
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
     let mut body = chat("m", "hi");
     body["stream"] = true.into();
@@ -92,21 +91,25 @@ fn only_the_end_of_standard_error_is_kept() {
 
 #[test]
 fn a_cli_is_asked_to_end_and_killed_if_it_does_not() {
-    let limits = "grace = \"200ms\"\n[defaults]\ntimeout = \"100ms\"";
-    let machine = limited(limits);
+    let machine = limited("grace = \"10m\"");
     machine.script("cli", "trap 'echo asked > ../asked; exit 0' TERM; echo > ../started; while :; do sleep 0.01; done");
     let proxy = machine.serve();
-    assert_eq!(proxy.complete(&chat("m", "hi")).status, 504);
+    let client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    wait_for("the CLI to start", || machine.path("started").exists());
+    drop(client);
     wait_for("the CLI to be asked", || machine.path("asked").exists());
 
-    let machine = limited(limits);
+    let machine = limited("grace = \"200ms\"");
     fs::create_dir(machine.path("alive")).unwrap();
     machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
     machine.script("cli", "trap '' TERM; exec hang");
     let proxy = machine.serve();
-    assert_eq!(proxy.complete(&chat("m", "hi")).status, 504);
-    for file in ["alive/leader", "alive/descendant"] {
-        wait_for("the CLI to be killed", || !is_alive(&machine.path(file)));
+    let client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    let files = ["alive/leader", "alive/descendant"].map(|name| machine.path(name));
+    wait_for("the CLI to start", || files.iter().all(|file| file.exists()));
+    drop(client);
+    for file in files {
+        wait_for("the CLI to be killed", || !is_alive(&file));
     }
 }
 
@@ -117,7 +120,5 @@ fn streams_that_a_descendant_holds_open_do_not_hold_the_answer_up() {
     machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
     machine.script("cli", "hang & echo done");
     let proxy = machine.serve();
-    let begun = Instant::now();
     assert_eq!(proxy.ask("m", "hi"), "done");
-    assert!(begun.elapsed() < Duration::from_secs(4), "it took as long as the default of 5 s");
 }

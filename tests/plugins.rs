@@ -214,7 +214,7 @@ fn a_file_over_the_limit_is_refused() {
 
 #[test]
 fn a_plugin_that_never_answers_is_stopped_and_refused() {
-    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_call_cpu = \"50ms\"\n"));
+    let machine = Machine::configured(&format!("{ECHO}[plugins.endless.limits]\ncall_cpu = \"50ms\"\n"));
     let file = machine.put_plugin("endless.wasm", built("endless.wasm"));
     let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
     assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
@@ -259,8 +259,10 @@ fn a_plugin_that_hands_over_too_much_at_once_ends_that_run_only() {
 fn a_plugin_that_uses_up_the_time_of_a_run_ends_that_run_only() {
     let machine = Machine::configured(&format!(
         "{ECHO}[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n\
-         [limits]\nplugin_run_cpu = \"10ms\"\n"
+         [plugins.generic.limits]\nrun_cpu = \"10ms\"\n"
     ));
+    let generic = fixtures().parent().unwrap().join("plugins/prebuilt/generic.wasm");
+    machine.put_plugin("generic.wasm", fs::read(generic).unwrap());
     machine.script("cli", "seq 4000000");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));

@@ -24,7 +24,7 @@ driver = \"generic\"
 repo = \".\"
 program = \"cli\"
 options = { answer = \"whole\" }
-timeout = \"20s\"
+timeout = \"10m\"
 ";
 
 fn machine(settings: &str) -> Machine {
@@ -74,7 +74,7 @@ fn on_a_terminal_a_cli_has_none_and_what_is_typed_there_is_for_the_program_which
 
 #[test]
 fn a_cli_that_goes_on_after_ctrl_c_is_ended_by_the_program() {
-    let machine = machine("[server]\ndrain = 0\n");
+    let machine = machine("[server]\ndrain = 0\n[limits]\ngrace = \"10m\"\n");
     let Some(proxy) = machine.serve_on_terminal() else { return };
     let (_, _, events) = started(&proxy);
     proxy.press(CTRL_C);

@@ -5,19 +5,24 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
-use rustix::process::Signal;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::bomb::{long, nest};
 use super::component::{Contract, component};
 use super::{known, refusal};
-use crate::support::{Machine, Proxy, Request, binary, chat, error, marked_by, wait_for};
+use crate::support::{Machine, Proxy, Request, binary, chat, error, processes_marked_by, wait_for};
 
 /// Two models, of which one has a plugin that may have to be compiled. Nobody waits for that.
-fn machine(limits: &str) -> Machine {
+fn machine() -> Machine {
+    machine_that_compiles_for("10m")
+}
+
+/// The same, where that plugin may be compiled for so long.
+fn machine_that_compiles_for(time: &str) -> Machine {
     let machine = Machine::configured(&format!(
-        "[plugins]\npatience = 0\n[defaults]\nrepo = \".\"\n[models.echo]\ndriver = \"echo\"\n\
-         [models.m]\ndriver = \"m\"\nprogram = \"cli\"\n[limits]\n{limits}"
+        "[plugins]\npatience = 0\n[plugins.m.limits]\ncompile = \"{time}\"\n[defaults]\nrepo = \".\"\n\
+         [models.echo]\ndriver = \"echo\"\n[models.m]\ndriver = \"m\"\nprogram = \"cli\"\n"
     ));
     machine.stand_in("cli", &["say", "hello"]);
     machine
@@ -34,7 +39,40 @@ fn endless() -> Vec<u8> {
 }
 
 fn compilers(pid: u32) -> usize {
-    marked_by(pid).filter(|command| command.contains(" compile ")).count()
+    compiler(pid).iter().count()
+}
+
+/// The process that compiles for a program. There is one file that has to be.
+fn compiler(pid: u32) -> Option<Pid> {
+    let mut compilers = processes_marked_by(pid).filter(|(_, command)| command.contains(" compile "));
+    compilers.next().map(|(process, _)| process)
+}
+
+/// A machine whose plugin is being compiled, and still is when its compiler is let go on. A machine on which that was
+/// over before it could be stopped is not taken.
+fn held(begin: impl Fn() -> (Machine, Proxy)) -> (Machine, Proxy, Pid) {
+    loop {
+        let (machine, proxy) = begin();
+        wait_for("the compiler, or its end", || compiler(proxy.pid()).is_some() || loading(&proxy) == json!([]));
+        let Some(compiler) = compiler(proxy.pid()) else { continue };
+        if kill_process(compiler, Signal::STOP).is_ok() && is_stopped(compiler) {
+            return (machine, proxy, compiler);
+        }
+    }
+}
+
+/// Whether a process that was sent the signal stopped, and had not ended.
+fn is_stopped(process: Pid) -> bool {
+    let state = || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
+        stat.rsplit_once(") ")?.1.chars().next()
+    };
+    wait_for("it to stop or end", || matches!(state(), Some('T' | 'Z') | None));
+    state() == Some('T')
+}
+
+fn go_on(compiler: Pid) {
+    kill_process(compiler, Signal::CONT).unwrap();
 }
 
 fn loading(proxy: &Proxy) -> Value {
@@ -43,36 +81,46 @@ fn loading(proxy: &Proxy) -> Value {
 
 #[test]
 fn a_plugin_that_is_still_being_compiled_holds_nobody_up_and_comes_into_use_by_itself() {
-    let machine = machine("");
-    let file = machine.put_plugin("m.wasm", slow());
-    let proxy = machine.serve();
+    let (machine, proxy, compiler) = held(|| {
+        let machine = machine();
+        machine.put_plugin("m.wasm", slow());
+        let proxy = machine.serve();
+        (machine, proxy)
+    });
+    let file = machine.plugin("m.wasm");
     let answer = proxy.complete(&chat("m", "hi"));
     let message = format!("the driver `m` is still being compiled from {}: try again in a moment", file.display());
     let expected = error(&message, "rate_limit_error", None, "rate_limit", None);
     assert_eq!((answer.status, answer.header("retry-after"), answer.json()), (429, Some("10"), expected));
     assert_eq!(loading(&proxy), json!([file]));
     assert_eq!(proxy.ask("echo", "hi"), "hi");
-    proxy.logged(&["looked again", "generation=2 "]);
-    assert_eq!((loading(&proxy), proxy.ask("m", "hi").as_str()), (json!([]), "hello"));
+    go_on(compiler);
+    wait_for("it to be compiled", || loading(&proxy) == json!([]));
+    assert_eq!(proxy.ask("m", "hi"), "hello");
 }
 
 #[test]
 fn the_version_that_is_in_use_stays_until_the_next_is_compiled() {
-    let machine = machine("");
-    machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
-    let proxy = machine.serve();
-    proxy.logged(&["looked again", "generation=2 "]);
-    let file = machine.put_plugin("m.wasm", slow());
-    proxy.logged(&["looked again", "generation=3 "]);
-    assert_eq!((loading(&proxy), proxy.ask("m", "hi").as_str()), (json!([file]), "hello"));
-    proxy.logged(&["looked again", "generation=4 "]);
-    assert_eq!((loading(&proxy), proxy.ask("m", "hi").as_str()), (json!([]), "hello"));
+    let (machine, proxy, compiler) = held(|| {
+        let machine = machine();
+        machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
+        let proxy = machine.serve();
+        wait_for("the first version", || loading(&proxy) == json!([]));
+        machine.put_plugin("m.wasm", slow());
+        proxy.send(&Request::post("/v1/plugins/reload", ""));
+        (machine, proxy)
+    });
+    assert_eq!(loading(&proxy), json!([machine.plugin("m.wasm")]));
+    assert_eq!(proxy.ask("m", "hi"), "hello");
+    go_on(compiler);
+    wait_for("the next version", || loading(&proxy) == json!([]));
+    assert_eq!(proxy.ask("m", "hi"), "hello");
     assert!(proxy.get("/metrics").body.contains("\nagentbay_plugin_swaps_total 2\n"));
 }
 
 #[test]
 fn what_takes_too_long_is_given_up_on_and_tried_once_more_when_somebody_asks() {
-    let machine = machine("plugin_compile = \"300ms\"");
+    let machine = machine_that_compiles_for("300ms");
     let file = machine.put_plugin("m.wasm", endless());
     let proxy = machine.serve();
     let reason = "took longer than 300ms to compile: raise `limits.plugin_compile` in proxy.toml if it needs more";
@@ -92,7 +140,7 @@ fn what_takes_too_long_is_given_up_on_and_tried_once_more_when_somebody_asks() {
 
 #[test]
 fn a_file_that_is_replaced_or_goes_is_compiled_no_longer() {
-    let machine = machine("");
+    let machine = machine();
     let file = machine.put_plugin("m.wasm", endless());
     let proxy = machine.serve();
     wait_for("its compiler to run", || compilers(proxy.pid()) == 1);
@@ -109,7 +157,7 @@ fn a_file_that_is_replaced_or_goes_is_compiled_no_longer() {
 
 #[test]
 fn a_server_goes_on_to_compile_and_to_start_what_it_has_to_when_its_file_is_replaced() {
-    let machine = machine("");
+    let machine = machine();
     let program = machine.path("bin/program");
     fs::copy(binary("agentbay"), &program).unwrap();
     let proxy = machine.serve_by(&program);
@@ -132,7 +180,7 @@ fn a_compiler_that_nobody_ends_is_ended_by_the_system_when_its_processor_time_is
 
 #[test]
 fn a_compiler_does_not_outlive_a_program_that_is_killed_or_told_to_end() {
-    let machine = machine("");
+    let machine = machine();
     machine.put_plugin("m.wasm", endless());
     for signal in [Signal::KILL, Signal::TERM] {
         let proxy = machine.serve();

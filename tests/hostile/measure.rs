@@ -1,6 +1,5 @@
 //! What others notice of a hostile plugin: how long their requests take, and how much memory the program has.
 
-use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -61,7 +60,5 @@ fn p99(mut took: Vec<Duration>) -> Duration {
 
 /// The memory that the program has now, in MiB.
 pub(super) fn resident(proxy: &Proxy) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", proxy.pid())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()).map_or(0, |kib| kib.parse::<u64>().unwrap() / 1024)
+    proxy.resident() / 1024
 }

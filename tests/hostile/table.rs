@@ -13,6 +13,13 @@ pub(super) struct Hostile {
     pub(super) stopped: Stopped,
 }
 
+impl Hostile {
+    /// Whether it is the limit of a call's processor time that has to stop it.
+    pub(super) fn runs_out_of_time(&self) -> bool {
+        matches!(self.stopped, AtLoad(CPU) | Failed(_, CPU) | Noted(CPU))
+    }
+}
+
 /// What has to stop a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stopped {

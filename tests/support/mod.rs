@@ -14,4 +14,6 @@ pub(crate) use machine::{Machine, Run, binary, fixtures, quoted};
 pub(crate) use proxy::Proxy;
 pub(crate) use repo::Repo;
 pub(crate) use sse::{Events, Said};
-pub(crate) use wait::{is_alive, marked_by, read_once_there, wait_for};
+pub(crate) use wait::{
+    is_alive, is_asleep, marked_by, processes_marked_by, read_once_there, wait_for, with_time_enough,
+};

@@ -6,8 +6,16 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long anything may take.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+use rustix::process::Pid;
+
+/// How long anything may take, on a machine that has much else to do.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(300);
+
+/// Tries something with a limit of time before which something else has to happen, and with longer ones until it did.
+pub(crate) fn with_time_enough<T>(try_with: impl Fn(&str) -> Option<T>) -> T {
+    let tried = ["200ms", "2s", "20s", "60s"].into_iter().find_map(try_with);
+    tried.expect("it does not happen in a minute either")
+}
 
 /// Waits until something is so.
 pub(crate) fn wait_for(what: &str, so: impl Fn() -> bool) {
@@ -35,6 +43,11 @@ pub(crate) fn is_alive(file: &Path) -> bool {
 
 /// The command lines of the processes that bear the mark of this program's runs.
 pub(crate) fn marked_by(pid: u32) -> impl Iterator<Item = String> {
+    processes_marked_by(pid).map(|(_, command)| command)
+}
+
+/// The same with the number of each process.
+pub(crate) fn processes_marked_by(pid: u32) -> impl Iterator<Item = (Pid, String)> {
     let mark = format!("/{pid}/");
     let is_marked = move |environment: &[u8]| {
         let variables = environment.split(|byte| *byte == 0).filter_map(|variable| std::str::from_utf8(variable).ok());
@@ -42,5 +55,21 @@ pub(crate) fn marked_by(pid: u32) -> impl Iterator<Item = String> {
     };
     let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
     let marked = processes.filter(move |process| is_marked(&fs::read(process.join("environ")).unwrap_or_default()));
-    marked.map(|process| fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " "))
+    marked.filter_map(|process| {
+        let command = fs::read_to_string(process.join("cmdline")).unwrap_or_default().replace('\0', " ");
+        Some((Pid::from_raw(process.file_name()?.to_str()?.parse().ok()?)?, command))
+    })
+}
+
+/// Whether all threads of a process and of what it has started have nothing to do: each waits for something else than a
+/// processor.
+pub(crate) fn is_asleep(pid: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+    tasks.filter_map(|task| Some(task.ok()?.path())).all(|task| {
+        let stat = fs::read_to_string(task.join("stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next());
+        let children = fs::read_to_string(task.join("children")).unwrap_or_default();
+        // A thread that has ended meanwhile has no state.
+        matches!(state, Some('S') | None) && children.split_whitespace().all(|child| child.parse().is_ok_and(is_asleep))
+    })
 }
