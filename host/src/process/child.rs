@@ -21,6 +21,7 @@ use super::environment::Variables;
 use super::error::SpawnError;
 use super::mark::{self, Mark};
 use super::orphans;
+use super::pipe;
 use super::program::Executable;
 use super::size;
 use crate::domain::{ExitStatus, RunId, StreamName};
@@ -103,6 +104,9 @@ impl Child {
         set_apart(&mut wrap).wrap(KillOnDrop);
         let mut group = wrap.spawn().map_err(|error| SpawnError::Refused { program, error })?;
         let (stdin, stdout, stderr) = (group.stdin().take(), group.stdout().take(), group.stderr().take());
+        if let Some(stdout) = &stdout {
+            pipe::enlarge(stdout);
+        }
         let (run, grace) = (command.run, command.grace);
         let to_write = VecDeque::new();
         Ok(Self { group, stdin, stdout, stderr, to_write, closing: false, exited: None, killed: false, run, grace })

@@ -14,6 +14,7 @@ mod init;
 mod machine;
 mod mark;
 mod orphans;
+mod pipe;
 mod program;
 mod restraint;
 mod size;

@@ -1,0 +1,47 @@
+//! The room of a process's output pipe. Reading from it is `child`'s.
+//!
+//! Some CLIs exit without waiting until their output is read (`process.exit` of Node.js does): what does not fit into the
+//! pipe then is lost, and the run seems cut. A larger pipe holds what such a CLI prints while the host is busy.
+
+use std::os::fd::AsFd;
+
+/// Bytes that a pipe should hold. Linux gives 64 KiB by default and allows 64 MiB for all pipes of a user, so that 128 runs fit.
+pub(super) const CAPACITY: usize = 512 * 1024;
+
+/// Makes a pipe larger where the system can. A refusal is no error: the pipe works as it is.
+#[cfg(target_os = "linux")]
+pub(super) fn enlarge(pipe: impl AsFd) {
+    if let Err(error) = rustix::pipe::fcntl_setpipe_size(pipe, CAPACITY) {
+        tracing::debug!(%error, "the output pipe keeps its default size");
+    }
+}
+
+/// Other systems choose the size of a pipe by themselves.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn enlarge(_pipe: impl AsFd) {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// `dd` with `nonblock` writes what fits and ends.
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a process that nobody reads from until it has ended")]
+    fn a_process_that_exits_without_waiting_for_its_reader_loses_nothing() {
+        let bytes = 300_000;
+        let mut child = Command::new("dd")
+            .args(["if=/dev/zero", &format!("bs={bytes}"), "count=1", "oflag=nonblock"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        enlarge(child.stdout.as_ref().unwrap());
+        assert!(child.wait().unwrap().success());
+        let mut output = Vec::new();
+        std::io::Read::read_to_end(&mut child.stdout.take().unwrap(), &mut output).unwrap();
+        assert_eq!(output.len(), bytes);
+    }
+}
