@@ -1,6 +1,11 @@
 //! The CLI's own session: told in a header, and gone on with when a client sends that back.
 
-use crate::support::{Machine, Request, chat, fixtures};
+use std::fs;
+use std::net::TcpStream;
+
+use serde_json::json;
+
+use crate::support::{Machine, Proxy, Request, chat, fixtures, wait_for};
 
 const SESSION: &str = "01a21eb9-01ec-7e92-bfb9-fd056ea14d53";
 
@@ -28,4 +33,42 @@ fn a_session_is_told_and_gone_on_with() {
         let error = &answer.json()["error"];
         assert_eq!((answer.status, &error["code"]), (400, &"validation".into()), "{wrong}");
     }
+}
+
+/// The states of the runs, in the order in which they came.
+fn states(proxy: &Proxy) -> Vec<String> {
+    let list = proxy.get("/v1/runs").json();
+    list["data"].as_array().unwrap().iter().map(|run| run["state"].as_str().unwrap().to_owned()).collect()
+}
+
+fn open(proxy: &Proxy, session: Option<&str>) -> TcpStream {
+    let request = Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    session.into_iter().fold(request, |request, id| request.header("x-agent-session", id)).open(proxy.address())
+}
+
+/// The session that is asked for is held, and so is the one that the CLI names.
+#[test]
+fn t2_30_two_requests_for_one_session_run_one_after_the_other() {
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\nrepo_runs = 4\n");
+    let gate = machine.name("open");
+    let begins = json!({"type": "thread.started", "thread_id": "s-10"});
+    let message = json!({"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "ok"}});
+    let done = json!({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let waits = format!("until [ -e {gate} ]; do sleep 0.01; done");
+    machine.script("codex", &format!("echo '{begins}'; echo '{message}'; {waits}; echo '{done}'"));
+    let proxy = machine.serve();
+
+    let _asked = open(&proxy, Some("s-9"));
+    wait_for("the first to run", || states(&proxy) == ["running"]);
+    let _waits = open(&proxy, Some("s-9"));
+    let _other = open(&proxy, Some("s-8"));
+    let of_three = ["running", "queued", "running"];
+    wait_for("the second to wait, and the third not", || states(&proxy) == of_three);
+
+    let (answer, _events) = proxy.stream("m", "hi");
+    assert_eq!(answer.header("x-agent-session"), Some("s-10"));
+    let _resumes = open(&proxy, Some("s-10"));
+    wait_for("the resumed one to wait", || states(&proxy) == [&of_three[..], &["running", "queued"]].concat());
+    fs::write(machine.path("open"), "").unwrap();
+    wait_for("all to end", || states(&proxy).is_empty());
 }

@@ -96,7 +96,7 @@ impl Attempt {
 /// Tries a model.
 pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &Entry) -> Attempt {
     let model = &task.route.model;
-    let wanted = Wanted::of(model, task.route.limits.queue);
+    let wanted = Wanted::of(model, task.request.session.as_ref(), task.route.limits.queue);
     let place = match interest.during(task.means.queue.enter(wanted)).await {
         Ok(Ok(place)) => place,
         Ok(Err(no_place)) => return not_started(no_place.into()),
@@ -117,7 +117,7 @@ impl Task<'_> {
         tracing::info!(workdir = %started.lease.workdir().display(), "run started");
         let Started { turn, framing, notices, transcript, mut child, lease, before, additions, run_dir } = started;
         let model = &self.route.model;
-        let listening = Listening { turn: &turn, framing, model, left: self.left, notices, interest };
+        let listening = Listening { turn: &turn, framing, model, place: &place, left: self.left, notices, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
             pump::listen(listening, transcript, &mut child).await;
         let told = tally.told();

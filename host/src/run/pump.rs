@@ -10,12 +10,14 @@ use super::feed::Writer;
 use super::interest::Interest;
 use super::live::PluginFailed;
 use super::notices::Notices;
+use super::queue::Place;
 use super::reader::Reader;
 use super::runner::Step;
 use super::tail::Tail;
 use super::text::Cleaner;
 use crate::domain::{
-    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, RunLimits, StreamName, Turn, UsageTally,
+    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, RunLimits, SessionId, StreamName, Turn,
+    UsageTally,
 };
 use crate::plugin::{CallError, Transcript};
 use crate::process::{Child, Sign};
@@ -25,6 +27,8 @@ pub(super) struct Listening<'a> {
     pub(super) turn: &'a Turn,
     pub(super) framing: Framing,
     pub(super) model: &'a Model,
+    /// Holds the sessions that the CLI names.
+    pub(super) place: &'a Place,
     /// The time there is.
     pub(super) left: Duration,
     /// How many notices of the plugin are logged.
@@ -86,6 +90,7 @@ struct Pump<'a> {
     tail: Tail,
     notices: Notices,
     model: &'a Model,
+    place: &'a Place,
     writer: &'a Writer,
     /// Bytes that the process has printed.
     printed: u64,
@@ -109,6 +114,7 @@ impl<'a> Pump<'a> {
             tail: Tail::new(stderr),
             notices: Notices::new(listening.notices),
             model: listening.model,
+            place: listening.place,
             writer: listening.interest.writer,
             printed: 0,
             is_final: false,
@@ -233,6 +239,11 @@ impl<'a> Pump<'a> {
         }
         self.is_final |= event.is_answer();
         self.used_a_tool |= matches!(event, Event::ToolCall(_));
+        if let Event::Session(id) = &event
+            && let Ok(id) = SessionId::try_from(id.as_str())
+        {
+            self.place.hold_session(&self.model.driver, &id);
+        }
         self.writer.tell(Step::Event(event)).await;
     }
 

@@ -1,4 +1,4 @@
-//! Who may run now, and who waits: so many at once in all, of one model, and in one repository.
+//! Who may run now, and who waits: so many at once in all, of one model, and in one repository, and one in a session.
 //!
 //! Whoever does not fit waits. When a place is free, it goes to the model that was served longest ago, and of its
 //! requests to the one that has waited longest: a model with many requests does not keep the others out.
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::domain::{Model, QueueLimits};
+use crate::domain::{Model, PluginId, QueueLimits, SessionId};
 
 /// The places there are. A clone stands for the same ones.
 #[derive(Debug, Clone)]
@@ -31,7 +31,16 @@ pub(super) struct Wanted {
     model_most: Option<NonZeroUsize>,
     /// The repository, if the run works in it and not in a worktree of its own.
     repo: Option<(PathBuf, NonZeroUsize)>,
+    /// The session to resume.
+    session: Option<Session>,
     limits: QueueLimits,
+}
+
+/// A session of a CLI, which has one transcript: two processes that write it at once would mix it up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Session {
+    driver: PluginId,
+    id: SessionId,
 }
 
 /// Why there is no place.
@@ -59,17 +68,20 @@ struct State {
 struct Entry {
     wanted: Wanted,
     admitted: bool,
+    /// What its CLI named last: a new session, or a new name of the one it resumes.
+    named: Option<Session>,
 }
 
 impl Wanted {
-    /// A place for a run of the model.
-    pub(super) fn of(model: &Model, limits: QueueLimits) -> Self {
+    /// A place for a run of the model, which may resume a session.
+    pub(super) fn of(model: &Model, session: Option<&SessionId>, limits: QueueLimits) -> Self {
         let repo = model.worktree.is_none().then(|| {
             // Two names of one folder are one repository.
             let repo = model.repo.canonicalize().unwrap_or_else(|_| model.repo.clone());
             (repo, model.repo_runs)
         });
-        Self { model: model.name.clone(), model_most: model.max_runs, repo, limits }
+        let session = session.map(|id| Session { driver: model.driver.clone(), id: id.clone() });
+        Self { model: model.name.clone(), model_most: model.max_runs, repo, session, limits }
     }
 }
 
@@ -91,6 +103,20 @@ impl Queue {
     }
 }
 
+impl Place {
+    /// Keeps a session to this run, which its CLI has just named.
+    pub(super) fn hold_session(&self, driver: &PluginId, id: &SessionId) {
+        let session = Session { driver: driver.clone(), id: id.clone() };
+        // Nobody fits because of it, so that nobody is woken.
+        self.queue.0.send_if_modified(|state| {
+            if let Some(entry) = state.entries.get_mut(&self.number) {
+                entry.named = Some(session);
+            }
+            false
+        });
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         self.queue.0.send_modify(|state| {
@@ -105,7 +131,7 @@ impl State {
         let number = self.next;
         let most_waiting = wanted.limits.length;
         self.next += 1;
-        self.entries.insert(number, Entry { wanted, admitted: false });
+        self.entries.insert(number, Entry { wanted, admitted: false, named: None });
         self.admit();
         let waiting = self.entries.values().filter(|entry| !entry.admitted).count();
         if !self.is_admitted(number) && waiting > most_waiting {
@@ -129,14 +155,13 @@ impl State {
         }
     }
 
-    /// Of the first one that waits of each model: the one that fits whose model was served longest ago.
+    /// Of those that fit: the one whose model was served longest ago, and of this model the one that came first.
     fn next_to_admit(&self) -> Option<u64> {
-        let mut first_of_model = BTreeMap::new();
-        for (number, entry) in self.entries.iter().filter(|(_, entry)| !entry.admitted) {
-            first_of_model.entry(&entry.wanted.model).or_insert((*number, &entry.wanted));
-        }
-        let fitting = first_of_model.into_values().filter(|(_, wanted)| self.fits(wanted));
-        fitting.min_by_key(|(number, wanted)| (self.served.get(&wanted.model), *number)).map(|(number, _)| number)
+        let waiting = self.entries.iter().filter(|(_, entry)| !entry.admitted);
+        let fitting = waiting.filter(|(_, entry)| self.fits(&entry.wanted));
+        fitting
+            .min_by_key(|(number, entry)| (self.served.get(&entry.wanted.model), **number))
+            .map(|(number, _)| *number)
     }
 
     fn fits(&self, wanted: &Wanted) -> bool {
@@ -148,7 +173,13 @@ impl State {
         let repo_fits = wanted.repo.as_ref().is_none_or(|(repo, most)| {
             running(&|other| other.repo.as_ref().is_some_and(|(other, _)| other == repo)) < most.get()
         });
-        running(&|_| true) < wanted.limits.runs && model_fits && repo_fits
+        running(&|_| true) < wanted.limits.runs && model_fits && repo_fits && self.session_is_free(wanted)
+    }
+
+    fn session_is_free(&self, wanted: &Wanted) -> bool {
+        let mut running = self.entries.values().filter(|entry| entry.admitted);
+        wanted.session.is_none()
+            || !running.any(|entry| [&entry.wanted.session, &entry.named].contains(&&wanted.session))
     }
 }
 
@@ -162,7 +193,7 @@ mod tests {
 
     fn wanted(model: &str, runs: usize) -> Wanted {
         let limits = QueueLimits { runs, length: 3, wait: Duration::from_millis(20) };
-        Wanted { model: model.to_owned(), model_most: None, repo: None, limits }
+        Wanted { model: model.to_owned(), model_most: None, repo: None, session: None, limits }
     }
 
     fn enter(queue: &Queue, wanted: Wanted) -> Option<Result<Place, NoPlace>> {
@@ -222,6 +253,28 @@ mod tests {
         let _b = enter(&queue, in_repo("b", "/one")).unwrap().unwrap();
         assert!(enter(&queue, in_repo("c", "/one")).is_none());
         assert!(enter(&queue, in_repo("d", "/two")).unwrap().is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_session_has_one_run_at_a_time_and_holds_no_other_request_of_its_model_back() {
+        let queue = Queue::new();
+        let resumes = |driver: &str, id: &str| {
+            let (driver, id) = (driver.to_owned().try_into().unwrap(), SessionId::try_from(id).unwrap());
+            Wanted { session: Some(Session { driver, id }), ..wanted("a", 9) }
+        };
+        let first = enter(&queue, resumes("codex", "s-9")).unwrap().unwrap();
+        let mut waiting = Box::pin(queue.enter(resumes("codex", "s-9")));
+        assert!((&mut waiting).now_or_never().is_none());
+        for other in [wanted("a", 9), resumes("codex", "s-8"), resumes("claude", "s-9")] {
+            assert!(enter(&queue, other).unwrap().is_ok());
+        }
+        drop(first);
+        let second = waiting.now_or_never().unwrap().unwrap();
+        let named = resumes("codex", "s-10").session.unwrap();
+        second.hold_session(&named.driver, &named.id);
+        assert!(enter(&queue, resumes("codex", "s-10")).is_none(), "the name that its CLI gave it is held too");
+        drop(second);
+        assert!(enter(&queue, resumes("codex", "s-10")).unwrap().is_ok());
     }
 
     #[tokio::test]
