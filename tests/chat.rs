@@ -134,8 +134,8 @@ fn every_role_has_its_place_in_the_prompt() {
         {"role": "tool", "tool_call_id": "1", "content": "README.md"},
         user("and now?"),
     ]);
-    let expected = "Previous conversation context:\nuser: list the files\n\nassistant: [called ls with {}]\n\n\
-                    --- USER TASK ---\nbe brief\nbe kind\nREADME.md\nand now?";
+    let expected = "Previous conversation context:\nuser: list the files\n\nassistant called ls:\n> {}\n\n\
+                    --- USER TASK ---\nbe brief\nbe kind\n\ntool result of ls:\n> README.md\n\nand now?";
     assert_eq!(said(&proxy, &messages), expected);
 }
 
@@ -192,7 +192,7 @@ fn a_body_that_is_malformed_is_a_bad_request() {
     let bad = |body: &str| proxy.send(&Request::post("/v1/chat/completions", body));
     let validation = |param: Value| (400, "validation".to_owned(), param);
     assert_eq!(refused(&bad("{\"model\": \"echo\""), "line 1"), validation(Value::Null));
-    assert_eq!(refused(&bad("{\"model\": \"echo\"}"), "`messages`"), validation(Value::Null));
+    assert_eq!(refused(&bad("{\"model\": \"echo\"}"), "`messages`"), validation("messages".into()));
     assert_eq!(refused(&bad(""), "EOF"), validation(Value::Null));
     let answer = proxy.complete(&json!({"model": "echo", "messages": []}));
     assert_eq!(refused(&answer, "empty"), validation("messages".into()));

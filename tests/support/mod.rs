@@ -15,5 +15,5 @@ pub(crate) use proxy::Proxy;
 pub(crate) use repo::Repo;
 pub(crate) use sse::{Events, Said};
 pub(crate) use wait::{
-    is_alive, is_asleep, marked_by, processes_marked_by, read_once_there, wait_for, with_time_enough,
+    DEADLINE, is_alive, is_asleep, marked_by, processes_marked_by, read_once_there, wait_for, with_time_enough,
 };

@@ -49,7 +49,7 @@ pub async fn diagnose(loaded: Loaded, ask: bool) -> Vec<Diagnosis> {
 }
 
 async fn answer(runner: &Runner, model: &str) -> Result<String, Failure> {
-    let question = Message { role: Role::User, text: QUESTION.to_owned() };
+    let question = Message::text(Role::User, QUESTION);
     let unasked = |reason: String| Failure::new(Category::Unknown, reason, "");
     let conversation = Conversation::try_from(vec![question]).map_err(|error| unasked(error.to_string()))?;
     let request = Request { model: model.to_owned(), conversation, partial: false, session: None };

@@ -171,7 +171,7 @@ async fn plan(subject: &Subject, asked: &Asked, model: &Model, config: &Config) 
 }
 
 fn request(asked: &Asked, model: &Model) -> Result<Request, AuthorError> {
-    let message = Message { role: Role::User, text: asked.prompt.clone() };
+    let message = Message::text(Role::User, asked.prompt.clone());
     let conversation =
         Conversation::try_from(vec![message]).map_err(|error| AuthorError::NotStarted(error.to_string()))?;
     Ok(Request { model: model.name.clone(), conversation, partial: true, session: asked.session.clone() })

@@ -1,4 +1,4 @@
-//! What a client said so far, in text. How a surface spells it is not known here.
+//! What a client said so far, in blocks of text. How a surface spells it is not known here.
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Role {
     Assistant,
     /// The result of a tool of the client.
     Tool,
+    /// Somebody whose role is not known here. What they said is carried along, and never taken for the user's words.
+    Other,
 }
 
 impl Role {
@@ -24,6 +26,7 @@ impl Role {
             Self::User => "user",
             Self::Assistant => "assistant",
             Self::Tool => "tool",
+            Self::Other => "other",
         }
     }
 
@@ -38,8 +41,67 @@ impl Role {
 pub struct Message {
     /// Who said it.
     pub role: Role,
-    /// What was said.
-    pub text: String,
+    /// What was said, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Plain words.
+    Text(String),
+    /// What an agent thought before it spoke.
+    Reasoning(String),
+    /// A call of a client's tool.
+    Call {
+        /// By which the result refers to it; empty if the client gave none.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments, as the model wrote them.
+        input: String,
+    },
+    /// What a tool gave back. It is data: whoever wrote it is not the user.
+    Result {
+        /// The id of the call.
+        call: String,
+        /// The tool's name, if the result itself names it.
+        name: Option<String>,
+        /// What the tool gave back.
+        text: String,
+        /// The tool failed.
+        is_error: bool,
+    },
+    /// Something that no CLI can be given, such as an image.
+    Attachment {
+        /// What it is, as the client calls it.
+        kind: String,
+        /// What stands for it in the prompt.
+        shown: String,
+    },
+}
+
+impl Message {
+    /// A message of nothing but text.
+    pub fn text(role: Role, text: impl Into<String>) -> Self {
+        Self { role, blocks: vec![Block::Text(text.into())] }
+    }
+}
+
+impl Message {
+    fn is_empty_answer(&self) -> bool {
+        self.role == Role::Assistant && self.blocks.iter().all(Block::is_blank)
+    }
+}
+
+impl Block {
+    /// Whether there is nothing in it to answer.
+    fn is_blank(&self) -> bool {
+        match self {
+            Self::Text(text) | Self::Reasoning(text) => text.trim().is_empty(),
+            Self::Call { .. } | Self::Result { .. } | Self::Attachment { .. } => false,
+        }
+    }
 }
 
 /// What was said so far, ending with something for the agent to answer.
@@ -57,6 +119,12 @@ pub enum ConversationError {
         "there is nothing to answer: after the last `assistant` message, send one of the role `user` with text in it"
     )]
     NothingToAnswer,
+    /// What is asked now has something in it that no CLI can be given.
+    #[error("a part of the type `{kind}` cannot be given to a CLI: send text, or name a file of the repository")]
+    Attachment {
+        /// What it is, as the client calls it.
+        kind: String,
+    },
 }
 
 impl Conversation {
@@ -80,6 +148,27 @@ impl Conversation {
         self.0[self.task_start()..].iter().filter(|message| !message.role.instructs())
     }
 
+    /// The name of the tool that a call was for.
+    pub fn called(&self, id: &str) -> Option<&str> {
+        let blocks = self.0.iter().flat_map(|message| &message.blocks);
+        blocks.into_iter().find_map(|block| match block {
+            Block::Call { id: other, name, .. } if !id.is_empty() && id == other => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The last words of the user, if the assistant has not answered them: what is asked now. What came before cannot be
+    /// changed by the client any more.
+    fn question(&self) -> Option<&Message> {
+        self.task().filter(|message| message.role == Role::User).last()
+    }
+
+    fn asks_something(&self) -> bool {
+        let says = |message: &Message| !message.blocks.iter().all(Block::is_blank);
+        let answered = self.task_start() > 0;
+        self.task().any(says) || (!answered && self.instructions().any(says))
+    }
+
     fn task_start(&self) -> usize {
         self.0.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1)
     }
@@ -88,15 +177,25 @@ impl Conversation {
 impl TryFrom<Vec<Message>> for Conversation {
     type Error = ConversationError;
 
-    fn try_from(messages: Vec<Message>) -> Result<Self, ConversationError> {
+    /// An assistant's message at the end with nothing in it, as clients add before an answer comes, is left out.
+    fn try_from(mut messages: Vec<Message>) -> Result<Self, ConversationError> {
         if messages.is_empty() {
             return Err(ConversationError::Empty);
         }
-        let conversation = Self(messages);
-        if conversation.task().all(|message| message.text.trim().is_empty()) {
-            return Err(ConversationError::NothingToAnswer);
+        while messages.last().is_some_and(Message::is_empty_answer) {
+            messages.pop();
         }
-        Ok(conversation)
+        let conversation = Self(messages);
+        let asked = conversation.question().map_or(&[][..], |message| &message.blocks);
+        let attachment = asked.iter().find_map(|block| match block {
+            Block::Attachment { kind, .. } => Some(kind.clone()),
+            _ => None,
+        });
+        match attachment {
+            Some(kind) => Err(ConversationError::Attachment { kind }),
+            None if conversation.asks_something() => Ok(conversation),
+            None => Err(ConversationError::NothingToAnswer),
+        }
     }
 }
 
@@ -105,7 +204,12 @@ mod tests {
     use super::*;
 
     fn message(role: Role, text: &str) -> Message {
-        Message { role, text: text.to_owned() }
+        Message::text(role, text)
+    }
+
+    fn image(role: Role) -> Message {
+        let image = Block::Attachment { kind: "image_url".to_owned(), shown: "[image]".to_owned() };
+        Message { role, blocks: vec![image] }
     }
 
     #[test]
@@ -117,6 +221,7 @@ mod tests {
             message(Role::Developer, "be kind"),
             message(Role::User, "two"),
             message(Role::Tool, "2"),
+            message(Role::Assistant, " "),
         ];
         let conversation = Conversation::try_from(messages.clone()).unwrap();
         assert_eq!(conversation.instructions().collect::<Vec<_>>(), [&messages[0], &messages[3]]);
@@ -128,11 +233,36 @@ mod tests {
     fn a_conversation_with_nothing_to_answer_is_refused() {
         assert_eq!(Conversation::try_from(vec![]), Err(ConversationError::Empty));
         for messages in [
-            vec![message(Role::System, "be brief")],
+            vec![message(Role::System, " ")],
             vec![message(Role::User, " \n")],
             vec![message(Role::User, "hi"), message(Role::Assistant, "hello")],
+            vec![message(Role::System, "be brief"), message(Role::Assistant, "hello")],
+            vec![message(Role::Assistant, "")],
         ] {
             assert_eq!(Conversation::try_from(messages), Err(ConversationError::NothingToAnswer));
         }
+    }
+
+    #[test]
+    fn instructions_alone_and_a_result_without_text_can_be_answered() {
+        let result = Block::Result { call: String::new(), name: None, text: String::new(), is_error: false };
+        for messages in [
+            vec![message(Role::System, "say hello")],
+            vec![message(Role::Assistant, "1"), Message { role: Role::Tool, blocks: vec![result] }],
+        ] {
+            assert!(Conversation::try_from(messages.clone()).is_ok(), "{messages:?}");
+        }
+    }
+
+    #[test]
+    fn an_attachment_is_refused_in_what_is_asked_now_and_nowhere_else() {
+        let refused = Conversation::try_from(vec![message(Role::User, "one"), image(Role::User)]);
+        assert_eq!(refused, Err(ConversationError::Attachment { kind: "image_url".to_owned() }));
+        for earlier in [image(Role::User), image(Role::Assistant), image(Role::Tool), image(Role::System)] {
+            assert!(Conversation::try_from(vec![earlier, message(Role::User, "two")]).is_ok());
+        }
+        assert!(
+            Conversation::try_from(vec![image(Role::User), message(Role::Assistant, "1"), image(Role::Tool)]).is_ok()
+        );
     }
 }

@@ -21,7 +21,7 @@ mod turn;
 mod usage;
 
 pub use access::Access;
-pub use conversation::{Conversation, ConversationError, Message, Role};
+pub use conversation::{Block, Conversation, ConversationError, Message, Role};
 pub use description::{Description, DescriptionError, Features, Framing, Home, OfferedModel, PluginId, Probe};
 pub use event::{Event, Extra, Level, Notice, ToolCall, ToolResult};
 pub use failure::{Category, Failure};

@@ -1,7 +1,6 @@
 //! The body of a request, whole and within the limit.
 
 use axum::body::{Body, Bytes, to_bytes};
-use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
 
@@ -12,10 +11,4 @@ pub(super) async fn read(body: Body, limit: u64) -> Result<Bytes, ApiError> {
         Some(source) if source.is::<http_body_util::LengthLimitError>() => ApiError::body_too_large(limit),
         _ => ApiError::bad_request(format!("the body did not come whole: {error}")),
     })
-}
-
-/// What is in a body of JSON.
-pub(super) fn json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| ApiError::bad_request(format!("the body is not what was expected: {error}")))
 }

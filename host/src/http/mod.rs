@@ -11,9 +11,12 @@ mod error;
 mod guard;
 mod head;
 mod health;
+mod mend;
 mod metrics;
 mod models;
+mod path;
 mod plugins;
+mod raw;
 mod reload;
 mod request_id;
 mod runs;
@@ -25,6 +28,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
+use tower::util::MapRequest;
 
 use crate::doctor::Versions;
 use crate::look::Looks;
@@ -55,7 +59,7 @@ pub struct State {
 
 /// Every route, behind the guard and with a request id.
 pub fn router(state: State) -> Router {
-    Router::new()
+    let routes = Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::all))
@@ -73,7 +77,9 @@ pub fn router(state: State) -> Router {
         .layer(from_fn_with_state(state.clone(), guard::check))
         .layer(from_fn_with_state(state.clone(), metrics::count))
         .layer(from_fn(request_id::give))
-        .with_state(state)
+        .with_state(state);
+    // What is layered on a router sees a path only when its route has been chosen.
+    Router::new().fallback_service(MapRequest::new(routes, path::tidied))
 }
 
 async fn no_route(uri: axum::http::Uri) -> ApiError {

@@ -1,6 +1,14 @@
 //! Server-sent events: lines of `data:`, and comments as signs of life.
 
+use axum::http::{HeaderName, header};
 use bytes::Bytes;
+
+/// The headers of a stream. Without the last one, reverse proxies hold it back until they have enough of it.
+pub(super) const HEADERS: [(HeaderName, &str); 3] = [
+    (header::CONTENT_TYPE, "text/event-stream"),
+    (header::CACHE_CONTROL, "no-cache, no-transform"),
+    (HeaderName::from_static("x-accel-buffering"), "no"),
+];
 
 /// One event. The JSON is one line already; the two characters that some clients take for line ends are escaped.
 pub(super) fn data(json: &str) -> Bytes {

@@ -1,7 +1,7 @@
 //! One run, from a conversation to the end of its process.
 //!
 //! A run is taken in by `live`, waits in the `queue`, and goes `route` → `pipeline` → `attempt`, once or, as `retry`
-//! says, several times. An attempt goes `prompt` → `policy` → `pump`: bytes → `text` → `reader` → events, which reach
+//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `text` → `reader` → events, which reach
 //! whoever listens through the `feed` for as long as there is `interest`.
 
 mod attempt;
@@ -10,6 +10,7 @@ mod feed;
 mod interest;
 mod live;
 mod notices;
+mod piece;
 mod pipeline;
 mod plain;
 mod policy;

@@ -1,8 +1,10 @@
 //! From the wire to a request: which model, what was said, and how the answer is wanted.
 
-use super::wire::{ChatRequest, Content, Part, StreamOptions, WireMessage, WireToolCall};
-use crate::domain::{Message, Role, SessionId};
+use super::choice;
+use super::message::message;
+use crate::domain::{Conversation, SessionId};
 use crate::http::error::ApiError;
+use crate::http::raw::{Kind, Raw};
 use crate::run::Request;
 
 /// A request, and how its answer is to be streamed if it is.
@@ -12,121 +14,118 @@ pub(super) struct Decoded {
     pub(super) stream: Option<StreamOptions>,
 }
 
-/// Reads a request.
-pub(super) fn decode(wire: ChatRequest, session: Option<SessionId>) -> Result<Decoded, ApiError> {
-    if wire.n.is_some_and(|n| n != 1) {
+/// How a client wants to be streamed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StreamOptions {
+    pub(super) include_usage: bool,
+}
+
+/// Reads a request. Keys that are not known are passed over.
+pub(super) fn decode(body: Raw<'_>, session: Option<SessionId>) -> Result<Decoded, ApiError> {
+    if body.kind() != Kind::Object {
+        return Err(ApiError::bad_request("the body is no JSON object: send one with `model` and `messages`"));
+    }
+    let [model, messages, stream, options] = body.fields(["model", "messages", "stream", "stream_options"]);
+    let [n, tool_choice] = body.fields(["n", "tool_choice"]);
+    let Some(model) = model.and_then(Raw::text) else {
+        return Err(ApiError::bad_field("model", "`model` is missing: send the name of one of GET /v1/models"));
+    };
+    if n.is_some_and(|n| n.number() != Some(1.0)) {
         return Err(ApiError::bad_field("n", "an agent gives one answer: leave `n` out, or set it to 1"));
     }
-    if let Some(choice) = &wire.tool_choice
-        && (choice.is_object() || choice == "required")
-    {
+    if !tool_choice.is_none_or(choice::is_free) {
         let message = "an agent uses its own tools and cannot be made to call the client's: leave `tool_choice` out";
         return Err(ApiError::bad_field("tool_choice", message));
     }
-    let stream = wire.stream.unwrap_or(false).then(|| wire.stream_options.unwrap_or_default());
-    let messages = wire.messages.into_iter().map(message).collect::<Result<Vec<_>, _>>()?;
-    let conversation = messages.try_into()?;
-    let request = Request { model: wire.model, conversation, partial: stream.is_some(), session };
-    Ok(Decoded { request, stream })
-}
-
-fn message(wire: WireMessage) -> Result<Message, ApiError> {
-    let role = match wire.role.as_str() {
-        "system" => Role::System,
-        "developer" => Role::Developer,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        "tool" | "function" => Role::Tool,
-        other => {
-            let message = format!("there is no role `{other}`: use system, developer, user, assistant or tool");
-            return Err(ApiError::bad_field("messages", message));
-        }
+    let stream = match stream.map(Raw::flag) {
+        None => false,
+        Some(Some(stream)) => stream,
+        Some(None) => return Err(ApiError::bad_field("stream", "`stream` is neither true nor false")),
     };
-    let mut texts = match wire.content {
-        None => Vec::new(),
-        Some(Content::Text(text)) => vec![text],
-        Some(Content::Parts(parts)) => parts.into_iter().map(part).collect::<Result<_, _>>()?,
+    let include_usage = options.and_then(|options| options.field("include_usage")).and_then(Raw::flag);
+    let stream = stream.then_some(StreamOptions { include_usage: include_usage.unwrap_or(false) });
+    let conversation = conversation(messages)?;
+    Ok(Decoded { request: Request { model, conversation, partial: stream.is_some(), session }, stream })
+}
+
+fn conversation(messages: Option<Raw<'_>>) -> Result<Conversation, ApiError> {
+    let missing = "`messages` is missing: send a list with at least one message of the role `user`";
+    let messages = messages.ok_or_else(|| ApiError::bad_field("messages", missing))?;
+    let messages: Vec<Raw<'_>> = match messages.kind() {
+        Kind::List => messages.items().unwrap_or_default(),
+        Kind::Text | Kind::Object => vec![messages],
+        Kind::Null | Kind::Bool | Kind::Number => return Err(ApiError::bad_field("messages", missing)),
     };
-    texts.extend(wire.tool_calls.unwrap_or_default().into_iter().filter_map(tool_call));
-    Ok(Message { role, text: texts.join("\n") })
-}
-
-fn part(part: Part) -> Result<String, ApiError> {
-    match (part.kind.as_str(), part.text, part.refusal) {
-        ("text", Some(text), _) | ("refusal", _, Some(text)) => Ok(text),
-        (kind, _, _) => {
-            let message = format!("a part of the type `{kind}` cannot be given to a CLI: send text");
-            Err(ApiError::bad_field("messages", message))
-        }
-    }
-}
-
-/// A call of a client's tool, so that the agent can make sense of the result that follows.
-fn tool_call(call: WireToolCall) -> Option<String> {
-    call.function.map(|function| format!("[called {} with {}]", function.name, function.arguments))
+    let messages: Vec<Raw<'_>> = messages.into_iter().filter(|message| message.kind() != Kind::Null).collect();
+    let last = messages.len().saturating_sub(1);
+    let read = messages.into_iter().enumerate().map(|(at, raw)| message(raw, at, at == last));
+    Ok(read.collect::<Result<Vec<_>, _>>()?.try_into()?)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::http::mend;
 
-    fn decoded(body: serde_json::Value) -> Result<Decoded, String> {
-        decode(serde_json::from_value(body).unwrap(), None).map_err(|error| error.to_json())
-    }
-
-    fn messages(messages: &serde_json::Value) -> Vec<Message> {
-        decoded(json!({"model": "m", "messages": messages})).unwrap().request.conversation.messages().to_vec()
+    fn decoded(body: &Value) -> Result<Decoded, String> {
+        decode(mend::json(body.to_string().as_bytes()).unwrap().value(), None).map_err(|error| error.to_json())
     }
 
     #[test]
-    fn every_role_and_both_forms_of_content_are_read() {
-        let read = messages(&json!([
-            {"role": "system", "content": "s"},
-            {"role": "developer", "content": [{"type": "text", "text": "d"}]},
-            {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
-            {"role": "assistant", "content": null, "tool_calls": [
-                {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-            ]},
-            {"role": "tool", "content": "result", "tool_call_id": "1"},
-        ]));
-        let expected = [
-            (Role::System, "s"),
-            (Role::Developer, "d"),
-            (Role::User, "a\nb"),
-            (Role::Assistant, "[called f with {}]"),
-            (Role::Tool, "result"),
-        ];
-        assert_eq!(read, expected.map(|(role, text)| Message { role, text: text.to_owned() }));
-    }
-
-    #[test]
-    fn fields_that_are_not_known_or_null_do_no_harm() {
-        let body = json!({
-            "model": "m", "messages": [{"role": "user", "content": "hi", "name": "x"}], "temperature": 1, "n": 1,
-            "stream": null, "stream_options": null, "tools": [{"type": "weird"}], "tool_choice": "auto", "future": {},
-        });
-        let read = decoded(body).unwrap();
-        assert!(read.stream.is_none() && !read.request.partial);
+    fn fields_that_are_not_known_null_or_in_a_sloppy_spelling_do_no_harm() {
+        let plain = json!({"model": "m", "messages": "hi"});
+        for (key, value) in [
+            ("temperature", json!("hot")),
+            ("n", json!("1")),
+            ("n", json!(1.0)),
+            ("n", Value::Null),
+            ("stream", Value::Null),
+            ("stream", json!("false")),
+            ("stream", json!(0)),
+            ("stream_options", json!([])),
+            ("tools", json!([{"type": "weird"}])),
+            ("tool_choice", json!({"type": "auto"})),
+            ("future", json!({})),
+        ] {
+            let mut body = plain.clone();
+            body[key] = value;
+            let read = decoded(&body).unwrap();
+            assert!(read.stream.is_none() && !read.request.partial, "{body}");
+        }
+        for (stream, usage) in [(json!(true), json!(true)), (json!("True"), json!("yes")), (json!(1), json!(1.0))] {
+            let body =
+                json!({"model": "m", "messages": "hi", "stream": stream, "stream_options": {"include_usage": usage}});
+            assert_eq!(decoded(&body).unwrap().stream, Some(StreamOptions { include_usage: true }), "{body}");
+        }
     }
 
     #[test]
     fn what_cannot_be_done_is_refused_with_the_field_named() {
         let user = json!([{"role": "user", "content": "hi"}]);
+        let image = json!([{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]);
         for (body, param, says) in [
-            (json!({"model": "m", "messages": user, "n": 2}), "n", "one answer"),
-            (json!({"model": "m", "messages": user, "tool_choice": "required"}), "tool_choice", "own tools"),
-            (json!({"model": "m", "messages": []}), "messages", "empty"),
-            (json!({"model": "m", "messages": [{"role": "robot", "content": "hi"}]}), "messages", "`robot`"),
-            (
-                json!({"model": "m", "messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}),
-                "messages",
-                "`image_url`",
-            ),
+            (json!({"messages": user}), "\"model\"", "`model` is missing"),
+            (json!({"model": 7, "messages": user}), "\"model\"", "`model` is missing"),
+            (json!({"model": "m", "messages": user, "n": 2}), "\"n\"", "one answer"),
+            (json!({"model": "m", "messages": user, "n": "many"}), "\"n\"", "one answer"),
+            (json!({"model": "m", "messages": user, "stream": {}}), "\"stream\"", "neither true nor false"),
+            (json!({"model": "m", "messages": user, "tool_choice": "required"}), "\"tool_choice\"", "own tools"),
+            (json!({"model": "m"}), "\"messages\"", "`messages` is missing"),
+            (json!({"model": "m", "messages": 1}), "\"messages\"", "`messages` is missing"),
+            (json!({"model": "m", "messages": []}), "\"messages\"", "empty"),
+            (json!({"model": "m", "messages": [{"role": "robot", "content": "hi"}]}), "\"messages\"", "`robot`"),
+            (json!({"model": "m", "messages": [{"content": "hi"}]}), "\"messages\"", "messages[0] has no `role`"),
+            (json!({"model": "m", "messages": image}), "\"messages\"", "`image_url`"),
+            (json!([]), "null", "no JSON object"),
+            (json!("x"), "null", "no JSON object"),
         ] {
-            let refused = decoded(body).unwrap_err();
-            assert!(refused.contains(&format!("\"param\":\"{param}\"")) && refused.contains(says), "{refused}");
+            let refused = decoded(&body).unwrap_err();
+            assert!(refused.contains(&format!("\"param\":{param}")) && refused.contains(says), "{refused}");
+            for word in ["untagged", "enum", "u64", "struct", "invalid type", "expected a"] {
+                assert!(!refused.contains(word), "{refused}");
+            }
         }
     }
 }

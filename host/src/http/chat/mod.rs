@@ -1,10 +1,13 @@
 //! `POST /v1/chat/completions`: the Chat Completions surface of the OpenAI API, whole or streamed.
 //!
-//! `wire` holds what is read and written, `decode` makes a request of it, `stream` and `whole` make the two kinds of
-//! answer out of what comes of the run.
+//! `decode` makes a request of a body, a `message` and a `part` at a time; `stream` and `whole` make the two kinds of answer
+//! out of what comes of the run; `wire` holds what they write.
 
+mod choice;
 mod decode;
+mod message;
 mod paragraphs;
+mod part;
 mod stream;
 mod whole;
 mod wire;
@@ -19,6 +22,7 @@ use super::body;
 use super::claim;
 use super::error::ApiError;
 use super::head;
+use super::mend;
 use crate::run::Run;
 use decode::Decoded;
 use wire::Heading;
@@ -33,7 +37,8 @@ pub(super) async fn completions(
     let session = head::wanted_session(&headers)?;
     let body = body::read(body, limits.body).await?;
     let claim = claim::of(&headers, &body);
-    let Decoded { request, stream } = decode::decode(body::json(&body)?, session)?;
+    let Decoded { request, stream } = decode::decode(mend::json(&body)?.value(), session)?;
+    drop(body);
     let model = request.model.clone();
     let run = state.runner.start(request, claim)?;
     let heading = heading(&run, model);

@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 
 use axum::body::{Body, Bytes};
-use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use tokio::time::timeout;
 
+use super::decode::StreamOptions;
 use super::paragraphs::Paragraphs;
-use super::wire::{Chunk, ChunkChoice, Delta, Heading, StreamOptions, WireUsage, finish_reason};
+use super::wire::{Chunk, ChunkChoice, Delta, Heading, WireUsage, finish_reason};
 use crate::domain::{Event, HttpLimits, Outcome};
 use crate::http::error::ApiError;
 use crate::http::head::Head;
@@ -56,7 +56,7 @@ impl Chunks {
         let mut chunks = Self {
             run,
             heading,
-            include_usage: options.include_usage.unwrap_or(false),
+            include_usage: options.include_usage,
             limits,
             paragraphs: Paragraphs::default(),
             ready: VecDeque::new(),
@@ -192,8 +192,7 @@ impl IntoResponse for Chunks {
             let bytes = chunks.next().await?;
             Some((Ok::<Bytes, Infallible>(bytes), chunks))
         });
-        let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-cache")];
-        (headers, Body::from_stream(stream)).into_response()
+        (sse::HEADERS, Body::from_stream(stream)).into_response()
     }
 }
 

@@ -1,66 +1,8 @@
-//! What the chat surface reads and writes, as the OpenAI API spells it. Unknown fields of a request are passed over.
+//! What the chat surface writes, as the OpenAI API spells it.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::domain::{Stop, Usage};
-
-/// The fields of a request that are read.
-#[derive(Debug, Deserialize)]
-pub(super) struct ChatRequest {
-    pub(super) model: String,
-    pub(super) messages: Vec<WireMessage>,
-    pub(super) stream: Option<bool>,
-    pub(super) stream_options: Option<StreamOptions>,
-    pub(super) n: Option<u64>,
-    pub(super) tool_choice: Option<serde_json::Value>,
-}
-
-/// How a client wants to be streamed to.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-pub(super) struct StreamOptions {
-    #[serde(default)]
-    pub(super) include_usage: Option<bool>,
-}
-
-/// One message of a request.
-#[derive(Debug, Deserialize)]
-pub(super) struct WireMessage {
-    pub(super) role: String,
-    pub(super) content: Option<Content>,
-    #[serde(default)]
-    pub(super) tool_calls: Option<Vec<WireToolCall>>,
-}
-
-/// A message's content: plain, or in parts.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Content {
-    Text(String),
-    Parts(Vec<Part>),
-}
-
-/// A part of a message.
-#[derive(Debug, Deserialize)]
-pub(super) struct Part {
-    #[serde(rename = "type")]
-    pub(super) kind: String,
-    pub(super) text: Option<String>,
-    pub(super) refusal: Option<String>,
-}
-
-/// A call of a client's tool, as it stands in the conversation.
-#[derive(Debug, Deserialize)]
-pub(super) struct WireToolCall {
-    pub(super) function: Option<WireFunction>,
-}
-
-/// The function that was called.
-#[derive(Debug, Deserialize)]
-pub(super) struct WireFunction {
-    pub(super) name: String,
-    #[serde(default)]
-    pub(super) arguments: String,
-}
 
 /// What stands at the head of an answer, and of every chunk of one.
 #[derive(Debug, Clone, Serialize)]

@@ -1,0 +1,50 @@
+//! The path that a client means. A base URL that ends in a slash makes it ask for `/v1//models` or `/v1/models/`.
+//!
+//! A name with a slash too many of its own is reached by `%2F`.
+
+use axum::extract::Request;
+use axum::http::Uri;
+use axum::http::uri::PathAndQuery;
+
+/// The request without the slashes that mean nothing.
+pub(super) fn tidied(mut request: Request) -> Request {
+    if let Some(uri) = tidied_uri(request.uri()) {
+        *request.uri_mut() = uri;
+    }
+    request
+}
+
+fn tidied_uri(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    let is_tidy = !path.contains("//") && (path.len() == 1 || !path.ends_with('/'));
+    if is_tidy || !path.starts_with('/') {
+        return None;
+    }
+    let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
+    let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(format!("/{}{query}", steps.join("/"))).ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slashes_that_mean_nothing_are_left_out() {
+        for (given, meant) in [
+            ("/v1//models", Some("/v1/models")),
+            ("//v1/models///", Some("/v1/models")),
+            ("/v1/models/?a=//b", Some("/v1/models?a=//b")),
+            ("http://host:1/v1//runs/", Some("http://host:1/v1/runs")),
+            ("/v1/models/team%2F%2Fx", None),
+            ("/", None),
+            ("//", Some("/")),
+            ("*", None),
+        ] {
+            let tidied = tidied_uri(&given.parse().unwrap()).map(|uri| uri.to_string());
+            assert_eq!(tidied.as_deref(), meant, "{given}");
+        }
+    }
+}
