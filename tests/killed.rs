@@ -1,11 +1,13 @@
 //! What is left when the program is killed, or when a CLI has started what leaves its group.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::support::{Machine, Request, chat, is_alive, wait_for};
+use crate::support::{Machine, Request, chat, is_alive, processes_marked_by, wait_for};
 
 /// Runs at once.
 const RUNS: usize = 8;
@@ -71,7 +73,8 @@ fn the_guard_ends_what_a_host_has_started_when_its_standard_input_ends() {
     wait_for("it to run", || processes(&machine).len() == 2);
     let mark = fs::read_to_string(mark).unwrap();
     let (_run, host) = mark.trim().split_once('/').unwrap();
-    assert_eq!(machine.run(&["guard", "1/1"]).code, Some(0));
+    let other = format!("1{host}");
+    assert_eq!(machine.run(&["guard", &other]).code, Some(0));
     assert!(processes(&machine).iter().all(|file| is_alive(file)), "the guard of another host leaves it alone");
     assert_eq!(machine.run(&["guard", host]).code, Some(0));
     assert!(!processes(&machine).iter().any(|file| is_alive(file)));
@@ -96,4 +99,60 @@ pub(crate) fn a_process_that_left_the_group_of_its_cli_ends_with_the_run() {
     for file in [machine.path("alive/leader"), descendant] {
         wait_for("it to be ended", || !is_alive(&file));
     }
+}
+
+/// A process of the test's own that bears this mark.
+#[expect(clippy::disallowed_methods, reason = "a process that another host, or nobody, has started")]
+fn marked(mark: &str) -> Child {
+    let mut sleep = Command::new("sleep");
+    sleep.arg("600").env("AGENTBAY_RUN", mark).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    sleep.spawn().unwrap()
+}
+
+#[test]
+pub(crate) fn only_what_is_certainly_of_a_host_that_is_gone_is_ended_and_no_time_of_the_clock_matters() {
+    let machine = stubborn();
+    let proxy = machine.serve();
+    let _client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    wait_for("it to run", || processes(&machine).len() == 2);
+    let (process, _) = processes_marked_by(proxy.pid()).next().unwrap();
+    let environment = fs::read_to_string(format!("/proc/{}/environ", process.as_raw_nonzero())).unwrap();
+    let mark = environment.split('\0').find_map(|variable| variable.strip_prefix("AGENTBAY_RUN=")).unwrap();
+    let [run, host, ticks, boot] = mark.split('/').collect::<Vec<_>>().try_into().unwrap();
+    let (later, another) = (ticks.parse::<u64>().unwrap() + 1, "0f".repeat(16));
+
+    let mut gone = marked(&format!("{run}/{host}/{later}/{boot}"));
+    // The last one is as it was when hosts were known by the second of their start: a step of the clock made them gone.
+    let others = [
+        mark.to_owned(),
+        format!("{run}/{host}/{ticks}/{another}"),
+        format!("{run}/{host}/{later}/{another}"),
+        format!("{run}/{host}/1764300000"),
+    ];
+    let mut left: Vec<_> = others.iter().map(|mark| marked(mark)).collect();
+    machine.write("proxy.toml", "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
+    drop(machine.serve());
+    assert_eq!(gone.wait().unwrap().signal(), Some(15));
+    for (process, mark) in left.iter_mut().zip(others) {
+        assert_eq!(process.try_wait().unwrap(), None, "{mark} was ended");
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    assert!(processes(&machine).iter().all(|file| is_alive(file)), "a run of the other server was ended");
+}
+
+#[test]
+pub(crate) fn a_second_signal_ends_the_program_whatever_blocks() {
+    let machine = Machine::configured(
+        "[server]\ndrain = \"10m\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\nagent_file = \"pipe\"\n",
+    );
+    // Whoever opens it waits for one that writes.
+    rustix::fs::mkfifoat(rustix::fs::CWD, machine.path("work/pipe"), 0o600.into()).unwrap();
+    let proxy = machine.serve();
+    let _client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    wait_for("the run", || proxy.get("/v1/runs").body.contains("\"m\""));
+    proxy.signal(Signal::TERM);
+    proxy.logged(&["stopping"]);
+    proxy.signal(Signal::TERM);
+    assert_eq!(proxy.ended().code(), Some(1));
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::{Machine, Request, Said, Streamed, chat, error, is_alive, wait_for};
+use crate::support::{Machine, Request, Said, Streamed, chat, error, is_alive, wait_for, with_time_enough};
 
 /// A machine with one model whose whole output is the answer, and this limit.
 fn limited(limit: &str) -> Machine {
@@ -114,11 +114,33 @@ fn a_cli_is_asked_to_end_and_killed_if_it_does_not() {
 }
 
 #[test]
-fn streams_that_a_descendant_holds_open_do_not_hold_the_answer_up() {
-    let machine = limited("grace = \"100ms\"");
+pub(crate) fn streams_that_a_descendant_holds_open_do_not_hold_the_answer_up() {
+    // For as long as the grace time, no test waits.
+    let machine = limited("grace = \"10m\"\npipe_silence = \"50ms\"");
     fs::create_dir(machine.path("alive")).unwrap();
     machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
     machine.script("cli", "hang & echo done");
     let proxy = machine.serve();
     assert_eq!(proxy.ask("m", "hi"), "done");
+}
+
+#[test]
+pub(crate) fn a_cli_that_does_not_read_what_it_is_answered_is_held_back_and_ended_as_such() {
+    with_time_enough(|silence| {
+        let machine = Machine::configured(&format!(
+            "[models.m]\ndriver = \"acp\"\nrepo = \".\"\nprogram = \"cli\"\nidle_timeout = \"{silence}\"\nretries = 0\n\
+             [limits]\nstdin = \"64 KiB\"\noutput = \"4 MiB\"\n"
+        ));
+        machine.script("cli", r#"while :; do echo '{"jsonrpc":"2.0","id":7,"method":"x/y","params":{}}'; done"#);
+        let answer = machine.serve().complete(&chat("m", "hi"));
+        let message = format!(
+            "the CLI did not read what it was answered for {silence}, while more than 65536 bytes of it waited, and was \
+             ended: raise `limits.stdin` or `idle_timeout` of the model if it needs more"
+        );
+        let expected = (504, error(&message, "server_error", None, "timeout", None));
+        let told = (answer.status, answer.json());
+        // On a busy machine it may not get to say anything.
+        (!told.1["error"]["message"].as_str().unwrap().starts_with("the CLI said nothing"))
+            .then(|| assert_eq!(told, expected))
+    });
 }

@@ -87,6 +87,7 @@ impl Apart {
             variables: Variables::none(),
             run: Some(RunId::new()),
             grace: Duration::ZERO,
+            pipe_silence: Duration::ZERO,
         })
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agentbay::domain::{ExitStatus, StreamName};
 use agentbay::process::{Child, Command, HostVariables, Sign, SpawnError, Variables, capture, find};
@@ -21,6 +21,7 @@ fn shell(script: &str, workdir: &Path) -> Command {
         variables: Variables::base(&[("PATH".into(), "/usr/bin:/bin".into())].into_iter().collect::<HostVariables>()),
         run: None,
         grace: GRACE,
+        pipe_silence: GRACE,
     }
 }
 
@@ -52,8 +53,13 @@ async fn gone(pid: u32) {
 
 /// Whether a process is there, other than as an entry that nobody has waited for yet.
 fn lives(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status"));
-    status.is_ok_and(|status| !status.lines().any(|line| line.starts_with("State:") && line.contains('Z')))
+    state(pid).is_some_and(|state| !state.contains('Z'))
+}
+
+/// The state of a process, if there is an entry for it.
+fn state(pid: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("State:")).map(str::to_owned)
 }
 
 #[tokio::test]
@@ -125,4 +131,99 @@ async fn a_missing_folder_is_told_apart_from_a_missing_program() {
     let gone = PathBuf::from("/no/such/folder");
     let refused = Child::spawn(shell("true", &gone)).map(drop);
     assert!(matches!(refused, Err(SpawnError::Workdir(folder)) if folder == gone));
+}
+
+/// Longer than any test takes.
+const AGES: Duration = Duration::from_secs(60 * 60);
+
+#[tokio::test]
+async fn a_silent_descendant_that_holds_the_pipe_is_not_waited_for() {
+    let dir = TempDir::new().unwrap();
+    let command = Command { grace: AGES, ..shell("sleep 600 & echo $! >pid; echo done", dir.path()) };
+    let mut child = Child::spawn(Command { pipe_silence: Duration::from_millis(20), ..command }).unwrap();
+    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("done\n".to_owned(), ExitStatus::Code(0)));
+    child.settle().await;
+    gone(pid(&dir)).await;
+}
+
+#[tokio::test]
+async fn a_descendant_that_still_speaks_is_heard() {
+    let dir = TempDir::new().unwrap();
+    let script = "(until [ -e gate ]; do sleep 0.01; done; echo more) & echo done";
+    let command = Command { grace: AGES, pipe_silence: AGES, ..shell(script, dir.path()) };
+    let mut child = Child::spawn(command).unwrap();
+    assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "done\n".into()));
+    fs::write(dir.path().join("gate"), "").unwrap();
+    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("more\n".to_owned(), ExitStatus::Code(0)));
+}
+
+#[tokio::test]
+async fn all_that_it_printed_is_read_although_a_descendant_holds_the_pipe_and_nobody_is_to_be_waited_for() {
+    const BYTES: usize = 300_000;
+    for _ in 0..20 {
+        let dir = TempDir::new().unwrap();
+        let script = format!("sleep 600 & head -c {BYTES} /dev/zero; head -c 50000 /dev/zero >&2");
+        let command = shell(&script, dir.path());
+        let mut child =
+            Child::spawn(Command { grace: Duration::ZERO, pipe_silence: Duration::ZERO, ..command }).unwrap();
+        let (mut stdout, mut stderr) = (0, 0);
+        while let Sign::Output(source, bytes) = child.next().await {
+            match source {
+                StreamName::Stdout => stdout += bytes.len(),
+                StreamName::Stderr => stderr += bytes.len(),
+            }
+        }
+        assert_eq!((stdout, stderr), (BYTES, 50_000));
+    }
+}
+
+#[tokio::test]
+async fn its_number_and_its_groups_stay_its_own_until_everything_is_ended() {
+    let dir = TempDir::new().unwrap();
+    let mut child = Child::spawn(shell("echo $$ >pid", dir.path())).unwrap();
+    assert_eq!(listen(&mut child, StreamName::Stdout).await, (String::new(), ExitStatus::Code(0)));
+    let leader = pid(&dir);
+    assert!(state(leader).is_some_and(|state| state.contains('Z')), "it has ended, and is not reaped");
+    assert_eq!(child.settle().await, ExitStatus::Code(0));
+    assert_eq!(state(leader), None);
+
+    let mut child = Child::spawn(shell("echo $$ >pid", dir.path())).unwrap();
+    listen(&mut child, StreamName::Stdout).await;
+    let leader = pid(&dir);
+    drop(child);
+    assert_eq!(state(leader), None, "nor is a zombie left of one that is dropped");
+}
+
+#[tokio::test]
+async fn a_stubborn_process_is_killed_after_one_grace_time() {
+    let dir = TempDir::new().unwrap();
+    for grace in [200, 2_000, 20_000].map(Duration::from_millis) {
+        let script = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
+        let mut child = Child::spawn(Command { grace, ..shell(script, dir.path()) }).unwrap();
+        assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "ready\n".into()));
+        let since = Instant::now();
+        assert_eq!(child.settle().await, ExitStatus::Signal(9));
+        // A machine that is busy is given longer ones.
+        if since.elapsed() < grace + grace / 2 {
+            return;
+        }
+    }
+    panic!("it takes more than one grace time");
+}
+
+#[tokio::test]
+async fn a_process_that_does_not_read_its_answers_is_held_back_until_it_does() {
+    let dir = TempDir::new().unwrap();
+    let script = "echo one; until [ -e gate ]; do sleep 0.01; done; cat >/dev/null; echo two";
+    let mut child = Child::spawn(shell(script, dir.path())).unwrap();
+    child.write("x".repeat(200 * 1024));
+    child.limit_input(1024);
+    assert!(!child.is_held_back(), "what is there at first is not counted");
+    assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "one\n".into()));
+    child.write("x".repeat(1025));
+    assert!(child.is_held_back());
+    fs::write(dir.path().join("gate"), "").unwrap();
+    child.close_input();
+    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("two\n".to_owned(), ExitStatus::Code(0)));
+    assert!(!child.is_held_back());
 }

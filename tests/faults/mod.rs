@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::{auth, cases, errors, killed, process, queue, retry, spec, stream, worktree};
+use crate::{auth, cases, errors, killed, limits, process, queue, retry, spec, stream, worktree};
 
 /// Lines that are tried at once.
 const AT_ONCE: usize = 4;
@@ -34,7 +34,7 @@ const fn fault(name: &'static str, does: &'static str, expected: &'static str, t
 const NOT_HERE: [(&str, &str, &str); 1] =
     [("case-054", "is a launcher of Windows that cuts its arguments", "no Windows")];
 
-const FAULTS: [Fault; 45] = [
+const FAULTS: [Fault; 49] = [
     fault(
         "1",
         "prints 70 KiB, then reads standard input to its end",
@@ -176,6 +176,30 @@ const FAULTS: [Fault; 45] = [
         output::a_failure_keeps_nobody_out_afterwards,
     ),
     fault("25", "(a page under another name asks)", "403", auth::a_foreign_host_name_is_refused),
+    fault(
+        "26",
+        "belongs to another server that goes on",
+        "left alone by a second one",
+        killed::only_what_is_certainly_of_a_host_that_is_gone_is_ended_and_no_time_of_the_clock_matters,
+    ),
+    fault(
+        "27",
+        "has files that block whoever opens them",
+        "the second SIGTERM ends it all",
+        killed::a_second_signal_ends_the_program_whatever_blocks,
+    ),
+    fault(
+        "28",
+        "asks without end and reads no answer",
+        "held back, 504",
+        limits::a_cli_that_does_not_read_what_it_is_answered_is_held_back_and_ended_as_such,
+    ),
+    fault(
+        "29",
+        "exits, and what it started holds the pipe",
+        "answered after a silence",
+        limits::streams_that_a_descendant_holds_open_do_not_hold_the_answer_up,
+    ),
     fault(
         "case-052",
         "gets 1 MiB, 200 KiB of system text, both",

@@ -2,15 +2,17 @@
 //! `reload`'s.
 
 use std::io;
+use std::thread;
 
+use tokio::runtime::{Builder, Runtime};
+use tokio::select;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// SIGTERM and SIGINT: stop.
+/// SIGTERM and SIGINT: stop. They are received by a thread of their own, so that they are heard while everything else is
+/// blocked.
 #[derive(Debug)]
-pub struct Stop {
-    terminate: Signal,
-    interrupt: Signal,
-}
+pub struct Stop(UnboundedReceiver<()>);
 
 /// SIGHUP: look again.
 #[derive(Debug)]
@@ -22,16 +24,37 @@ impl Stop {
     /// # Errors
     /// The operating system refuses.
     pub fn new() -> io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        let runtime = Builder::new_current_thread().enable_io().build()?;
+        let (terminate, interrupt) = {
+            let _inside = runtime.enter();
+            (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
+        };
+        let (heard, signals) = unbounded_channel();
+        let name = "signals".to_owned();
+        thread::Builder::new().name(name).spawn(move || pass_on(&runtime, terminate, interrupt, &heard))?;
+        Ok(Self(signals))
     }
 
     /// Waits for the next one.
     pub async fn told(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
+        self.0.recv().await;
     }
+}
+
+/// Passes signals on for as long as somebody waits for them.
+fn pass_on(runtime: &Runtime, mut terminate: Signal, mut interrupt: Signal, to: &UnboundedSender<()>) {
+    runtime.block_on(async {
+        loop {
+            select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+                () = to.closed() => return,
+            }
+            if to.send(()).is_err() {
+                return;
+            }
+        }
+    });
 }
 
 impl Hangup {

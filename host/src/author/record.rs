@@ -158,6 +158,7 @@ impl Recording {
             variables,
             run: Some(RunId::new()),
             grace: RunLimits::default().grace,
+            pipe_silence: RunLimits::default().pipe_silence,
         })
     }
 

@@ -101,6 +101,8 @@ fn run_limits(section: &mut Section<'_>, default: RunLimits) -> RunLimits {
         unread: size(section, "unread", Zero::Refused, default.unread),
         stderr: size(section, "stderr", Zero::Allowed, default.stderr),
         grace: duration(section, "grace", Zero::Allowed, default.grace),
+        pipe_silence: duration(section, "pipe_silence", Zero::Allowed, default.pipe_silence),
+        stdin: size(section, "stdin", Zero::Allowed, default.stdin),
     }
 }
 

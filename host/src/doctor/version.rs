@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::timeout;
 
-use crate::domain::{ExitStatus, Model};
+use crate::domain::{ExitStatus, Model, RunLimits};
 use crate::process::{Command, Executable, HostVariables, Variables, capture};
 
 /// A CLI that starts a whole runtime to say its version takes a second or two.
@@ -65,6 +65,7 @@ async fn ask(executable: &Executable, args: &[String], model: &Model, host: &Hos
         variables,
         run: None,
         grace: Duration::from_secs(1),
+        pipe_silence: RunLimits::default().pipe_silence,
     };
     let captured = timeout(PATIENCE, capture(command, "", KEPT)).await.ok()?.ok()?;
     if captured.status == ExitStatus::Code(0) { find(&captured.text()).map(str::to_owned) } else { None }

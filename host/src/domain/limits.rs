@@ -106,11 +106,24 @@ pub struct RunLimits {
     pub stderr: u64,
     /// How long a process may take to end after it was asked to, or after its turn was over.
     pub grace: Duration,
+    /// How long a process that has ended is listened to while nothing comes and a descendant holds its pipes open. What
+    /// it has printed itself is read in any case, so that a moment is enough.
+    pub pipe_silence: Duration,
+    /// Bytes of a plugin's replies that may wait for a CLI to read them, besides the prompt. A dialogue takes some KiB.
+    pub stdin: u64,
 }
 
 impl Default for RunLimits {
     fn default() -> Self {
-        Self { line: 16 * MIB, output: 256 * MIB, unread: 10 * MIB, stderr: MIB / 16, grace: Duration::from_secs(5) }
+        Self {
+            line: 16 * MIB,
+            output: 256 * MIB,
+            unread: 10 * MIB,
+            stderr: MIB / 16,
+            grace: Duration::from_secs(5),
+            pipe_silence: Duration::from_millis(300),
+            stdin: MIB,
+        }
     }
 }
 

@@ -37,11 +37,6 @@ impl RunId {
     pub fn new() -> Self {
         Self(Uuid::now_v7())
     }
-
-    /// When it was given, in seconds since 1970.
-    pub fn given(self) -> u64 {
-        self.0.get_timestamp().map_or(0, |time| time.to_unix().0)
-    }
 }
 
 impl Default for RunId {

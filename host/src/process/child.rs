@@ -3,22 +3,23 @@
 //! Every process leads a group of its own, so that it and its descendants can be ended together. There are no tasks
 //! and no buffers beyond the pipes: whoever does not ask for the next sign holds the process back.
 
-use std::collections::VecDeque;
-use std::io;
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use rustix::io::ioctl_fionread;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::apart::set_apart;
+use super::birth::Birth;
+use super::ending::Ending;
 use super::environment::Variables;
 use super::error::SpawnError;
+use super::input::Input;
 use super::mark::{self, Mark};
 use super::orphans;
 use super::pipe;
@@ -42,8 +43,11 @@ pub struct Command {
     pub variables: Variables,
     /// The run that it is started for, if it is for one: all it starts bears the run's mark, and ends with it.
     pub run: Option<RunId>,
-    /// How long its streams may stay open after its end, and how long it may take to end when asked to.
+    /// How long it may take to end after it was asked to, or after nobody listens to it any more.
     pub grace: Duration,
+    /// How long its streams are listened to after its end while nothing comes: a descendant may hold them open. At the
+    /// longest, that is the grace time.
+    pub pipe_silence: Duration,
 }
 
 /// What a process gives a sign of.
@@ -59,24 +63,39 @@ pub enum Sign {
 #[derive(Debug)]
 pub struct Child {
     group: Box<dyn ChildWrapper>,
-    stdin: Option<ChildStdin>,
+    ending: Ending,
+    input: Input,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    to_write: VecDeque<Bytes>,
-    /// Standard input is to be closed once all is written.
-    closing: bool,
+    /// So much may wait to be written before output is held back.
+    most_waiting: usize,
     exited: Option<Exit>,
-    /// The group has been killed: its number may be another's by now.
+    /// Nobody listens to it any more.
+    unheard: bool,
+    /// The group has been killed, and its leader reaped: its number may be another's by now.
     killed: bool,
     run: Option<RunId>,
+    birth: Option<Birth>,
     grace: Duration,
+    pipe_silence: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Exit {
     status: ExitStatus,
-    /// Until when its streams are listened to: a descendant may hold them open for ever.
-    deaf_from: Instant,
+    /// Until when descendants are listened to that hold its streams open.
+    until: Instant,
+    /// The same if nothing comes. Counted from when it is first waited for: the listener may have been busy.
+    silent_until: Option<Instant>,
+    /// Bytes that it had printed before its end and that have not been read, of both streams.
+    unread: Unread,
+}
+
+/// Bytes that are left in the pipes.
+#[derive(Debug, Clone, Copy)]
+struct Unread {
+    stdout: u64,
+    stderr: u64,
 }
 
 impl Child {
@@ -102,53 +121,65 @@ impl Child {
                 .stderr(Stdio::piped());
         });
         set_apart(&mut wrap).wrap(KillOnDrop);
-        let mut group = wrap.spawn().map_err(|error| SpawnError::Refused { program, error })?;
-        let (stdin, stdout, stderr) = (group.stdin().take(), group.stdout().take(), group.stderr().take());
+        let refused = |error| SpawnError::Refused { program: program.clone(), error };
+        let mut group = wrap.spawn().map_err(refused)?;
+        let ending = Ending::of(group.id()).map_err(refused)?;
+        let (input, stdout, stderr) = (Input::of(group.stdin().take()), group.stdout().take(), group.stderr().take());
         if let Some(stdout) = &stdout {
             pipe::enlarge(stdout);
         }
-        let (run, grace) = (command.run, command.grace);
-        let to_write = VecDeque::new();
-        Ok(Self { group, stdin, stdout, stderr, to_write, closing: false, exited: None, killed: false, run, grace })
+        let Command { run, grace, pipe_silence, .. } = command;
+        let birth = run.and(group.id()).and_then(Birth::of);
+        let (most_waiting, exited, unheard, killed) = (usize::MAX, None, false, false);
+        #[rustfmt::skip]
+        let child = Self {
+            group, ending, input, stdout, stderr, most_waiting, exited, unheard, killed, run, birth, grace, pipe_silence,
+        };
+        Ok(child)
     }
 
     /// Puts this into the queue for standard input. It is written while signs are waited for.
     pub fn write(&mut self, input: impl Into<Bytes>) {
-        let input = input.into();
-        if self.stdin.is_some() && !self.closing && !input.is_empty() {
-            self.to_write.push_back(input);
-        }
+        self.input.push(input.into());
     }
 
     /// Closes standard input once all that is queued is written.
     pub fn close_input(&mut self) {
-        self.closing = true;
-        self.close_if_done();
+        self.input.close();
+    }
+
+    /// From here on, output is held back while more than `most` bytes wait to be written, besides those that wait now: a
+    /// process that does not read what it is answered is not asked for more.
+    pub fn limit_input(&mut self, most: u64) {
+        self.most_waiting = self.input.waiting().saturating_add(usize::try_from(most).unwrap_or(usize::MAX));
+    }
+
+    /// Whether its output is held back, since it does not read.
+    pub fn is_held_back(&self) -> bool {
+        self.exited.is_none() && !self.unheard && self.input.waiting() > self.most_waiting
     }
 
     /// The next sign of life; [`Sign::Exited`] is the last and stays. May be dropped and called again at any time.
     pub async fn next(&mut self) -> Sign {
         loop {
-            let deaf_from = self.exited.map(|exit| exit.deaf_from);
             if let Some(exit) = self.exited
                 && self.stdout.is_none()
                 && self.stderr.is_none()
             {
                 return Sign::Exited(exit.status);
             }
+            let (heard, deaf_from) = (!self.is_held_back(), self.deaf_from());
             tokio::select! {
-                read = read_some(&mut self.stdout) => match read {
-                    Some(bytes) => return Sign::Output(StreamName::Stdout, bytes),
+                read = read_some(&mut self.stdout), if heard => match read {
+                    Some(bytes) => return self.output(StreamName::Stdout, bytes),
                     None => self.stdout = None,
                 },
-                read = read_some(&mut self.stderr) => match read {
-                    Some(bytes) => return Sign::Output(StreamName::Stderr, bytes),
+                read = read_some(&mut self.stderr), if heard => match read {
+                    Some(bytes) => return self.output(StreamName::Stderr, bytes),
                     None => self.stderr = None,
                 },
-                written = write_some(&mut self.stdin, &self.to_write) => self.wrote(&written),
-                status = self.group.wait(), if deaf_from.is_none() => {
-                    self.exited = Some(Exit { status: exit_status(status), deaf_from: later(self.grace) });
-                }
+                () = self.input.write_some() => {}
+                status = self.ending.wait(), if self.exited.is_none() => self.has_exited(status),
                 () = sleep_until(deaf_from.unwrap_or_else(Instant::now)), if deaf_from.is_some() => {
                     (self.stdout, self.stderr) = (None, None);
                 }
@@ -156,79 +187,94 @@ impl Child {
         }
     }
 
-    /// Gives the process time to end by itself, no longer listening to what it says, then ends it and all it started.
-    pub async fn settle(mut self) {
-        self.close_input();
-        if !self.ends_in_time().await {
-            self.terminate().await;
+    fn output(&mut self, source: StreamName, bytes: Bytes) -> Sign {
+        if let Some(exit) = &mut self.exited {
+            exit.silent_until = None;
+            let unread = match source {
+                StreamName::Stdout => &mut exit.unread.stdout,
+                StreamName::Stderr => &mut exit.unread.stderr,
+            };
+            *unread = unread.saturating_sub(bytes.len() as u64);
         }
-        self.kill_group().await;
+        Sign::Output(source, bytes)
     }
 
-    /// Ends the process and all it started: asks first, and insists after the grace time.
-    pub async fn stop(mut self) {
-        self.terminate().await;
-        self.kill_group().await;
+    fn has_exited(&mut self, status: ExitStatus) {
+        if self.unheard {
+            (self.stdout, self.stderr) = (None, None);
+        }
+        let stdout = self.stdout.as_ref().map_or(0, |pipe| ioctl_fionread(pipe).unwrap_or(0));
+        let stderr = self.stderr.as_ref().map_or(0, |pipe| ioctl_fionread(pipe).unwrap_or(0));
+        let unread = Unread { stdout, stderr };
+        self.exited = Some(Exit { status, until: later(self.grace), silent_until: None, unread });
     }
 
-    async fn terminate(&mut self) {
+    /// From when on its streams are not listened to any more. What it has printed itself is read in any case.
+    fn deaf_from(&mut self) -> Option<Instant> {
+        let exit = self.exited.as_mut()?;
+        let is_left = |pipe: bool, bytes: u64| pipe && bytes > 0;
+        if is_left(self.stdout.is_some(), exit.unread.stdout) || is_left(self.stderr.is_some(), exit.unread.stderr) {
+            return None;
+        }
+        let silent_until = *exit.silent_until.get_or_insert_with(|| later(self.pipe_silence));
+        Some(silent_until.min(exit.until))
+    }
+
+    /// Gives the process half of the grace time to end by itself, no longer listening to what it says; then asks it to
+    /// end, and kills it and all it started when the grace time is over. Gives how it ended.
+    pub async fn settle(mut self) -> ExitStatus {
+        self.close_input();
+        let by_itself = self.grace / 2;
+        if !self.ends_within(by_itself).await {
+            self.terminate(self.grace - by_itself).await;
+        }
+        self.kill_group().await
+    }
+
+    /// Ends the process and all it started: asks first, and insists after the grace time. Gives how it ended.
+    pub async fn stop(mut self) -> ExitStatus {
+        self.terminate(self.grace).await;
+        self.kill_group().await
+    }
+
+    async fn terminate(&mut self, patience: Duration) {
         const SIGTERM: i32 = 15;
         if self.exited.is_none() && self.group.signal(SIGTERM).is_ok() {
-            self.ends_in_time().await;
+            self.ends_within(patience).await;
         }
     }
 
-    /// Waits for the end for as long as the grace time. What is still said is lost.
-    async fn ends_in_time(&mut self) -> bool {
-        let grace = self.grace;
+    /// Waits for the end for so long. What is still said is lost.
+    async fn ends_within(&mut self, patience: Duration) -> bool {
+        self.unheard = true;
         let ended = async { while !matches!(self.next().await, Sign::Exited(_)) {} };
-        timeout(grace, ended).await.is_ok()
+        timeout(patience, ended).await.is_ok()
     }
 
     /// Kills what is left of the group, the leader's descendants too, and reaps the leader.
-    async fn kill_group(&mut self) {
+    async fn kill_group(&mut self) -> ExitStatus {
         // An error means that nothing is left.
         let _nothing_left = self.group.start_kill();
+        let status = match self.exited {
+            Some(exit) => exit.status,
+            None => self.ending.wait().await,
+        };
         self.killed = true;
         if let Err(error) = self.group.wait().await {
             tracing::warn!(%error, "cannot wait for a process that was killed");
         }
         self.kill_strays().await;
+        status
     }
 
     /// Kills those that have left the group, as a daemon does.
     async fn kill_strays(&self) {
-        let Some(run) = self.run else { return };
+        let (Some(run), since) = (self.run, self.birth) else { return };
         // All processes of the machine are looked at, which takes milliseconds.
-        match tokio::task::spawn_blocking(move || orphans::kill_rest_of(run)).await {
+        match tokio::task::spawn_blocking(move || orphans::kill_rest_of(run, since)).await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "processes that the CLI had detached were killed"),
             Err(error) => tracing::warn!(%error, "cannot look for what the CLI left running"),
-        }
-    }
-
-    fn wrote(&mut self, written: &io::Result<usize>) {
-        match written {
-            Ok(count) => {
-                if let Some(front) = self.to_write.front_mut() {
-                    front.advance(*count);
-                    if front.is_empty() {
-                        self.to_write.pop_front();
-                    }
-                }
-                self.close_if_done();
-            }
-            // The process does not want to hear more. Whether that is a failure, its exit will tell.
-            Err(_) => {
-                self.stdin = None;
-                self.to_write.clear();
-            }
-        }
-    }
-
-    fn close_if_done(&mut self) {
-        if self.closing && self.to_write.is_empty() {
-            self.stdin = None;
         }
     }
 }
@@ -258,28 +304,5 @@ async fn read_some(stream: &mut Option<impl AsyncRead + Unpin>) -> Option<Bytes>
             }
         }
         None => std::future::pending().await,
-    }
-}
-
-async fn write_some(stdin: &mut Option<ChildStdin>, queue: &VecDeque<Bytes>) -> io::Result<usize> {
-    match (stdin, queue.front()) {
-        (Some(stdin), Some(front)) => stdin.write(front).await,
-        _ => std::future::pending().await,
-    }
-}
-
-fn exit_status(status: io::Result<std::process::ExitStatus>) -> ExitStatus {
-    /// What shells say of a process whose end nobody saw.
-    const UNKNOWN: i32 = 127;
-    match status {
-        Ok(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => ExitStatus::Code(code),
-            (None, Some(signal)) => ExitStatus::Signal(signal),
-            (None, None) => ExitStatus::Code(UNKNOWN),
-        },
-        Err(error) => {
-            tracing::warn!(%error, "cannot tell how a process ended");
-            ExitStatus::Code(UNKNOWN)
-        }
     }
 }

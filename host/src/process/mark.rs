@@ -1,6 +1,6 @@
 //! The mark that every process bears which is started for a run: a variable of its environment that names the run and
 //! the host, by which what is left of a run is found wherever it went. Names and numbers of processes are not proof
-//! enough: the host is known by its number together with the time it was started.
+//! enough: the host is known by its number together with its birth.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,21 +8,17 @@ use std::process;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-use super::table;
+use super::birth::Birth;
 use crate::domain::RunId;
 
-/// The variable. Its value is `RUN/HOST/STARTED`: the name of the run, the host's process number, and when the host was
-/// started in seconds since 1970.
+/// The variable. Its value is `RUN/PID/TICKS/BOOT`: the name of the run, the host's process number, and its birth.
 pub(super) const VARIABLE: &str = "AGENTBAY_RUN";
-
-/// How far apart two readings of one start may be: it is worked out from the time since the machine was started.
-const SECONDS_APART: u64 = 2;
 
 /// A process that starts others for runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Host {
     pid: u32,
-    started: u64,
+    birth: Birth,
 }
 
 /// The mark of one run.
@@ -34,7 +30,9 @@ pub(super) struct Mark {
 
 /// A text names no host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a host is named by the number of its process and the time of its start, as in 4711/1764300000")]
+#[error(
+    "a host is named by its process number, the ticks at its start and the machine's boot id, as in 4711/123456/0f1e…"
+)]
 pub struct NoHost;
 
 impl Host {
@@ -43,18 +41,12 @@ impl Host {
         static THIS: OnceLock<Host> = OnceLock::new();
         *THIS.get_or_init(|| {
             let pid = process::id();
-            Self { pid, started: table::started(pid).unwrap_or_default() }
+            Self { pid, birth: Birth::of(pid).unwrap_or(Birth::UNKNOWN) }
         })
     }
 
-    /// Whether a process is this host.
-    pub(super) fn is(self, pid: u32, started: u64) -> bool {
-        self.pid == pid && self.started.abs_diff(started) <= SECONDS_APART
-    }
-
-    /// In seconds since 1970.
-    pub(super) fn started(self) -> u64 {
-        self.started
+    pub(super) fn birth(self) -> Birth {
+        self.birth
     }
 
     pub(super) fn pid(self) -> u32 {
@@ -77,7 +69,7 @@ impl Mark {
 
 impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.pid, self.started)
+        write!(f, "{}/{}", self.pid, self.birth)
     }
 }
 
@@ -85,8 +77,8 @@ impl FromStr for Host {
     type Err = NoHost;
 
     fn from_str(text: &str) -> Result<Self, NoHost> {
-        let (pid, started) = text.split_once('/').ok_or(NoHost)?;
-        Ok(Self { pid: pid.parse().map_err(|_| NoHost)?, started: started.parse().map_err(|_| NoHost)? })
+        let (pid, birth) = text.split_once('/').ok_or(NoHost)?;
+        Ok(Self { pid: pid.parse().map_err(|_| NoHost)?, birth: birth.parse().map_err(|_| NoHost)? })
     }
 }
 
@@ -120,10 +112,10 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_known_by_number_and_start() {
-        let host = Host { pid: 7, started: 1000 };
-        assert_eq!([host.is(7, 1001), host.is(8, 1000), host.is(7, 1010)], [true, false, false]);
+    fn a_host_is_known_by_number_and_birth_and_not_by_a_time_of_the_wall_clock() {
+        let host = Host::this();
         assert_eq!(host.to_string().parse(), Ok(host));
-        assert!(Host::this().started > 0);
+        assert_eq!(Birth::of(host.pid()), Some(host.birth()));
+        assert_eq!("4711/1764300000".parse::<Host>(), Err(NoHost));
     }
 }

@@ -5,12 +5,15 @@
 //! what is left of a run; the `guard` does so when the host is gone.
 
 mod apart;
+mod birth;
 mod capture;
 mod child;
+mod ending;
 mod environment;
 mod error;
 mod guard;
 mod init;
+mod input;
 mod machine;
 mod mark;
 mod orphans;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use super::birth::Birth;
 use super::mark::Host;
 use super::table::{self, Marked};
 use crate::domain::RunId;
@@ -15,28 +16,25 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Processes can start others while they are ended: so often is it looked for more.
 const ROUNDS: usize = 50;
 
-/// In seconds: the clock by which a run is named and that by which the system dates processes may differ as much.
-const MARGIN: u64 = 600;
-
 /// Ends every process that was started for a run by a host that is gone, and says how many there were. Those that do not
 /// end within the grace time are killed. Takes as long as that takes.
 pub fn end_orphans(grace: Duration) -> usize {
-    end(&|marked| !marked.host_lives, 0, grace)
+    end(&|marked| !marked.host_lives, None, grace)
 }
 
 /// The same for everything that one host has started, which may be about to go.
 pub(super) fn end_all_of(host: Host, grace: Duration) -> usize {
-    end(&|marked| marked.mark.host == host, host.started().saturating_sub(MARGIN), grace)
+    end(&|marked| marked.mark.host == host, Some(host.birth()), grace)
 }
 
-/// Kills what is left of a run of this process, wherever it went.
-pub(super) fn kill_rest_of(run: RunId) -> usize {
+/// Kills what is left of a run of this process, wherever it went. The run's CLI was started `since` then.
+pub(super) fn kill_rest_of(run: RunId, since: Option<Birth>) -> usize {
     let of_run = |marked: &Marked| marked.mark.run == run && marked.mark.host == Host::this();
-    end(&of_run, run.given().saturating_sub(MARGIN), Duration::ZERO)
+    end(&of_run, since, Duration::ZERO)
 }
 
-/// Ends those of the processes started `since` then.
-fn end(which: &dyn Fn(&Marked) -> bool, since: u64, grace: Duration) -> usize {
+/// Ends those of the processes started `since` then, or whenever.
+fn end(which: &dyn Fn(&Marked) -> bool, since: Option<Birth>, grace: Duration) -> usize {
     let found = || -> Vec<Marked> { table::marked(since).into_iter().filter(which).collect() };
     let mut left = found();
     let count = left.len();
@@ -61,6 +59,6 @@ fn end(which: &dyn Fn(&Marked) -> bool, since: u64, grace: Duration) -> usize {
 
 fn signal_all(processes: &[Marked], signal: Signal) {
     for process in processes {
-        table::signal(process.pid, signal);
+        table::signal(process, signal);
     }
 }

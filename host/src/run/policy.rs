@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::PolicyError;
-use crate::domain::{Authority, Description, Model, Plan, RunId};
+use crate::domain::{Authority, Description, Model, Plan, RunId, RunLimits};
 use crate::plugin::Driver;
 use crate::process::{Command, Executable, HostVariables, SpawnError, Variables, changes_loading, find};
 
@@ -29,8 +29,8 @@ pub(super) fn command(
     let mut variables = Variables::base(host);
     variables.plan(plan.env());
     variables.configure(&model.env, host);
-    let (args, grace) = (plan.args().to_vec(), model.limits.grace);
-    Ok(Command { executable, args, workdir, variables, run: Some(run), grace })
+    let (args, RunLimits { grace, pipe_silence, .. }) = (plan.args().to_vec(), model.limits);
+    Ok(Command { executable, args, workdir, variables, run: Some(run), grace, pipe_silence })
 }
 
 /// The file that a model's run would start, for whoever wants to know without running it.
@@ -91,7 +91,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::domain::{EnvSetting, Features, Framing, Permission, PluginId, Probe, RunLimits};
+    use crate::domain::{EnvSetting, Features, Framing, Permission, PluginId, Probe};
 
     fn id(name: &str) -> PluginId {
         name.to_owned().try_into().unwrap()

@@ -130,6 +130,7 @@ impl<'a> Pump<'a> {
             // Without it the CLI is never told what to do, so that there is nothing to read.
             let events = reader.begin(turn).await?;
             self.take(events).await;
+            self.child.limit_input(self.model.limits.stdin);
         }
         loop {
             if let Some(verdict) = self.verdict.take() {
@@ -254,7 +255,11 @@ impl<'a> Pump<'a> {
             Some(reader) => reader.rest(ExitStatus::Killed(reason)).await,
             None => None,
         };
-        Outcome::Failed { failure: interruption(reason, self.model), answer }
+        let failure = match reason {
+            KillReason::Idle if self.child.is_held_back() => deaf(self.model),
+            _ => interruption(reason, self.model),
+        };
+        Outcome::Failed { failure, answer }
     }
 
     fn finish(mut self, outcome: Outcome, unwanted: bool) -> Finish {
@@ -281,6 +286,17 @@ impl<'a> Pump<'a> {
         }
         Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool }
     }
+}
+
+/// What clients are told of a CLI that does not read, so that it was not listened to either.
+fn deaf(model: &Model) -> Failure {
+    let message = format!(
+        "the CLI did not read what it was answered for {}, while more than {} bytes of it waited, and was ended: raise \
+         `limits.stdin` or `idle_timeout` of the model if it needs more",
+        humantime::format_duration(model.idle_timeout),
+        model.limits.stdin
+    );
+    Failure::new(Category::Timeout, message, "")
 }
 
 /// What clients are told of a run that the host ended.

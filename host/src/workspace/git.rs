@@ -252,7 +252,7 @@ impl Git {
         let mut all = vec!["-C".to_owned(), repo.display().to_string()];
         all.extend(args.iter().map(|&arg| arg.to_owned()));
         let workdir = PathBuf::from("/");
-        Ok(Command { executable, args: all, workdir, variables, run: None, grace: GRACE })
+        Ok(Command { executable, args: all, workdir, variables, run: None, grace: GRACE, pipe_silence: GRACE })
     }
 }
 

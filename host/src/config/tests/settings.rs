@@ -80,6 +80,8 @@ fn every_limit_has_its_key() {
         line = "9 b"
         stderr = 0
         grace = "0s"
+        pipe_silence = "20ms"
+        stdin = 21
         output = 10
         unread = 11
         runs = 12
@@ -109,7 +111,15 @@ fn every_limit_has_its_key() {
             output: 18,
             notices: 0,
         },
-        run: RunLimits { line: 9, output: 10, unread: 11, stderr: 0, grace: Duration::ZERO },
+        run: RunLimits {
+            line: 9,
+            output: 10,
+            unread: 11,
+            stderr: 0,
+            grace: Duration::ZERO,
+            pipe_silence: Duration::from_millis(20),
+            stdin: 21,
+        },
         queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },
         retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14) },
     };
@@ -136,7 +146,7 @@ fn every_key_of_a_model_is_read() {
         fallback = ["other", "a/b.c:d"]
         max_runs = 3
         repo_runs = 4
-        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9 }
+        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, stdin = 11 }
         env = { A = "1", B = true, C = false, D = "" }
         options = { text = "plain", yes = true, n = 3, f = 1.5, when = 2026-01-02, list = ["a", 1], t = { x = [] } }
         [models.other]
@@ -170,7 +180,15 @@ fn every_key_of_a_model_is_read() {
         fallback: vec!["other".to_owned()],
         max_runs: NonZeroUsize::new(3),
         repo_runs: NonZeroUsize::new(4).unwrap(),
-        limits: RunLimits { line: 5, output: 6, unread: 7, stderr: 8, grace: Duration::from_secs(9) },
+        limits: RunLimits {
+            line: 5,
+            output: 6,
+            unread: 7,
+            stderr: 8,
+            grace: Duration::from_secs(9),
+            pipe_silence: Duration::from_secs(10),
+            stdin: 11,
+        },
         env: env(&[
             ("A", EnvSetting::Set("1".to_owned())),
             ("B", EnvSetting::Pass),
