@@ -1,14 +1,16 @@
 //! Owns tolerant access to JSON: a field that is missing or of another type is simply not there. Formats change between
 //! versions of a CLI, and a reader must not fall over that.
 
-use serde_json::{Deserializer, Value};
+use serde_json::Value;
+
+use crate::JsonReader;
 
 /// The object at the beginning of a text, whatever follows it; none if the text begins otherwise or the object is not whole.
 pub fn leading_object(text: &str) -> Option<Value> {
     if !text.trim_start().starts_with('{') {
         return None;
     }
-    Deserializer::from_str(text).into_iter().next()?.ok()
+    JsonReader::objects(text).into_iter().next()
 }
 
 /// The value at a path of field names; none if a step is missing.
@@ -26,14 +28,48 @@ pub fn some_text<'a>(value: &'a Value, path: &[&str]) -> Option<&'a str> {
     text(value, path).filter(|found| !found.is_empty())
 }
 
-/// The number at a path; 0 if there is none, as for a token count that an older version does not tell.
+/// The count at a path, also one that is written as a float or as a string; 0 if there is none, as for tokens that an older
+/// version does not count, or if it is less.
 pub fn count(value: &Value, path: &[&str]) -> u64 {
-    at(value, path).and_then(Value::as_u64).unwrap_or(0)
+    let exact = at(value, path).and_then(Value::as_u64);
+    // A float that is too large becomes the largest number.
+    exact.unwrap_or_else(|| number(value, path).map_or(0, |number| number.round() as u64))
 }
 
-/// Whether there is a `true` at a path.
+/// The whole number at a path, such as an exit code, a status or the number of a request: also `3.0` and `"3"`.
+pub fn integer(value: &Value, path: &[&str]) -> Option<i64> {
+    let exact = at(value, path).and_then(Value::as_i64);
+    let whole = |number: &f64| number.fract() == 0.0 && number.abs() < i64::MAX as f64;
+    exact.or_else(|| number(value, path).filter(whole).map(|number| number as i64))
+}
+
+fn number(value: &Value, path: &[&str]) -> Option<f64> {
+    match at(value, path)? {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// The id at a path: a string as it is, a number as it is written without a fraction of zero, nothing as the empty text.
+pub fn id(value: &Value, path: &[&str]) -> String {
+    let number = at(value, path).filter(|id| id.is_number()).and_then(|_| integer(value, path));
+    number.map_or_else(|| shown(value, path), |number| number.to_string())
+}
+
+/// The id at a path, unless it is empty.
+pub fn some_id(value: &Value, path: &[&str]) -> Option<String> {
+    Some(id(value, path)).filter(|id| !id.is_empty())
+}
+
+/// Whether there is a `true` at a path, also one that is written as a string or as 1.
 pub fn is_true(value: &Value, path: &[&str]) -> bool {
-    at(value, path).and_then(Value::as_bool).unwrap_or(false)
+    match at(value, path) {
+        Some(Value::Bool(is_true)) => *is_true,
+        Some(Value::String(text)) => text.eq_ignore_ascii_case("true"),
+        Some(Value::Number(number)) => number.as_f64() == Some(1.0),
+        Some(Value::Null | Value::Array(_) | Value::Object(_)) | None => false,
+    }
 }
 
 /// The items of the array at a path; none if there is no array.
@@ -51,14 +87,51 @@ pub fn shown(value: &Value, path: &[&str]) -> String {
 }
 
 /// The texts of an Anthropic-style list of content blocks (`[{"type":"text","text":"…"}]`), put together; a plain string
-/// counts as one text. None if there is no text block.
+/// counts as one text, as does one block outside a list. None if there is no text block.
 pub fn content_text(content: &Value) -> Option<String> {
+    let block = |block: &Value| block.as_str().or_else(|| text(block, &["text"])).map(String::from);
     match content {
-        Value::String(text) => Some(text.clone()),
+        Value::String(_) | Value::Object(_) => block(content),
         Value::Array(blocks) => {
-            let texts: Vec<&str> = blocks.iter().filter_map(|block| text(block, &["text"])).collect();
+            let texts: Vec<String> = blocks.iter().filter_map(block).collect();
             (!texts.is_empty()).then(|| texts.concat())
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// The words of an error, however it is told: a string, or an object with the words in a field of its own or of an object
+/// within it. Words within a string of JSON are left in it. Empty if nothing is told.
+pub fn error_words(error: &Value) -> String {
+    const WORDS: [&str; 6] = ["message", "error", "details", "detail", "data", "errorMessage"];
+    let mut at = error;
+    loop {
+        match at {
+            Value::String(words) => return words.clone(),
+            Value::Object(_) => {}
+            Value::Array(_) => return content_text(at).unwrap_or_else(|| at.to_string()),
+            Value::Null | Value::Bool(false) => return String::new(),
+            Value::Bool(true) | Value::Number(_) => return error.to_string(),
+        }
+        let is_told = |value: &&Value| match value {
+            Value::String(words) => !words.is_empty(),
+            Value::Object(_) => true,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+        };
+        match WORDS.iter().find_map(|name| at.get(name).filter(is_told)) {
+            Some(inner) => at = inner,
+            None => return at.to_string(),
+        }
+    }
+}
+
+/// Whether a field tells that something went wrong: there is an error in it, or `true`.
+pub fn is_error(error: &Value) -> bool {
+    match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(words) => !words.is_empty(),
+        Value::Array(errors) => !errors.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
     }
 }

@@ -11,7 +11,9 @@
 //! - [`is_command`], [`without_command`]: a prompt that is no command of the CLI
 //! - [`last_block`]: the plain-text rule
 //! - [`json`]: tolerant access to fields
+//! - [`JsonReader`]: JSON objects out of whatever a CLI prints
 //! - [`LineCutter`] and [`Speech`]: lines out of text, messages out of text
+//! - [`usage_beside`]: token counts under the usual names
 //! - [`JsonLines`]: the transcript of a CLI that prints one JSON event a line
 //! - [`claude`]: the reader of Claude-like `stream-json`
 //! - [`acp`]: the dialogue of the Agent Client Protocol
@@ -32,11 +34,13 @@ mod json_lines;
 mod lines;
 mod plain;
 mod prompt;
+mod reader;
 pub mod roles;
 mod speech;
 mod stderr;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+mod usage;
 mod values;
 
 pub use agent::{Agent, Transcript};
@@ -50,7 +54,9 @@ pub use json_lines::{JsonLines, Protocol};
 pub use lines::LineCutter;
 pub use plain::{KEPT_BYTES, LastBlock, last_block};
 pub use prompt::{is_command, without_command};
+pub use reader::{JsonReader, OBJECT_BYTES, Piece, TEXT_BYTES};
 pub use serde_json::Value;
 pub use speech::Speech;
 pub use stderr::StderrTail;
+pub use usage::usage_beside;
 pub use values::{arguments, failed, finished, notice, wrong_option};
