@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build bins test test-busy faults hostile soak swap test-real fuzz languages plugins plugins-check lint doc deny
+.PHONY: run build bins test test-busy faults hostile soak swap folder test-real fuzz languages plugins plugins-check lint doc deny
 
 # Cargo unites the features of a dependency over the packages that are selected. `--workspace` selects the same ones
 # everywhere, the target names (`--bin`, `--test`) what of them is compiled: so no command compiles a dependency that
@@ -50,6 +50,11 @@ soak: bins
 # and memory after a thousand swaps.
 swap: bins
 	AGENTBAY_SWAP=60 $(e2e) swap:: --nocapture --test-threads 1
+
+# Ten minutes of named pipes, devices, links, unreadable and half-written files that come and go in the plugin folder, beside
+# twenty requests a second. SECONDS of it with AGENTBAY_FOLDER=SECONDS.
+folder: bins
+	AGENTBAY_FOLDER=$${AGENTBAY_FOLDER:-600} $(e2e) hostile::ground --nocapture
 
 # The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
 test-real: build

@@ -12,7 +12,6 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::config::Plugins;
@@ -40,15 +39,11 @@ const SIGXCPU: i32 = 24;
 /// Bytes kept of what the process says.
 const KEPT: usize = 16 * 1024;
 
-/// How many files are compiled at once, at least: one that takes long does not hold up all others.
-const PLACES: usize = 2;
-
 /// Starts compilers.
 #[derive(Debug)]
 struct Apart {
     cache: PathBuf,
     processors: usize,
-    places: Semaphore,
 }
 
 /// The engine for plugins, which has what strangers wrote compiled apart.
@@ -57,16 +52,13 @@ struct Apart {
 /// See [`EngineError`].
 pub fn engine(plugins: &Plugins, metrics: Metrics) -> Result<Engine, EngineError> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    let places = Semaphore::new(PLACES.max(processors / 2));
-    Engine::new(&plugins.cache, Arc::new(Apart { cache: plugins.cache.clone(), processors, places }), metrics)
+    Engine::new(&plugins.cache, Arc::new(Apart { cache: plugins.cache.clone(), processors }), metrics)
 }
 
 impl Compiler for Apart {
     fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> Compiling<'a> {
         Box::pin(async move {
             let command = self.command(limits)?;
-            // Nobody closes it, so that there always is a place in the end.
-            let _place = self.places.acquire().await;
             match timeout(limits.compile, capture(command, component, KEPT)).await {
                 Ok(captured) => became(&captured.map_err(|error| failed(&error))?, limits),
                 Err(_elapsed) => Err(CompileError::TooLong(limits.compile)),

@@ -5,6 +5,8 @@
 mod bomb;
 mod compile;
 mod component;
+mod folder;
+mod ground;
 mod measure;
 mod table;
 mod trap;

@@ -147,6 +147,22 @@ impl Machine {
         may.then(|| Proxy::start(self.serve_through(&unshare, &namespace)))
     }
 
+    /// The same for a program that may do no more than its user: what root's rights open to every process is closed to it.
+    /// The second says whether they are known to be gone.
+    pub(crate) fn serve_unprivileged(&self) -> (Proxy, bool) {
+        if !rustix::process::geteuid().is_root() {
+            return (self.serve(), true);
+        }
+        let words = ["--bounding-set=-all", "--inh-caps=-all"];
+        let setpriv = Path::new("/usr/bin/setpriv");
+        let mut nothing = self.command_of(setpriv, &[&words[..], &["/bin/true"]].concat());
+        if nothing.status().is_ok_and(|status| status.success()) {
+            (Proxy::start(self.serve_through(setpriv, &words)), true)
+        } else {
+            (self.serve(), false)
+        }
+    }
+
     /// The same on a terminal of its own; nothing if there is no Python to make one, except in CI.
     pub(crate) fn serve_on_terminal(&self) -> Option<Proxy> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/terminal.py");

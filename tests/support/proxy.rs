@@ -132,8 +132,18 @@ impl Proxy {
 
     /// Its resident memory in KiB.
     pub(crate) fn resident(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most resident memory that it had, in KiB.
+    pub(crate) fn most_resident(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    /// A size that the system tells of it.
+    fn status(&self, name: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a size");
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a size");
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 

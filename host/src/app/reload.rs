@@ -2,6 +2,7 @@
 //! them is published as one.
 
 use crate::config::{self, Config, Overrides, Source};
+use crate::domain::visible_path;
 use crate::look::{Asked, Found};
 use crate::plugin::{Catalogue, Look, Refusal, Snapshots};
 use crate::process::HostVariables;
@@ -98,7 +99,7 @@ impl Reload {
 
     fn tell_of(&mut self, refusals: &[Refusal]) {
         for refusal in refusals.iter().filter(|refusal| !self.refusals.contains(refusal)) {
-            tracing::error!(file = %refusal.path.display(), reason = refusal.reason, "plugin refused");
+            tracing::error!(file = visible_path(&refusal.path), reason = refusal.reason, "plugin refused");
         }
         self.refusals = refusals.to_vec();
     }

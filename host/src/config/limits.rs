@@ -39,10 +39,11 @@ pub(super) fn read_for_plugin(mut section: Section<'_>, all: PluginLimits) -> Pl
 }
 
 /// The keys of a plugin's limits, in the order of the fields.
-type PluginKeys = [&'static str; 11];
+type PluginKeys = [&'static str; 12];
 
 const PLAIN: PluginKeys = [
     "file",
+    "read",
     "compile",
     "compile_memory",
     "memory",
@@ -58,6 +59,7 @@ const PLAIN: PluginKeys = [
 /// As they are among all other limits.
 const PREFIXED: PluginKeys = [
     "plugin_file",
+    "plugin_read",
     "plugin_compile",
     "plugin_compile_memory",
     "plugin_memory",
@@ -71,9 +73,11 @@ const PREFIXED: PluginKeys = [
 ];
 
 fn plugin_limits(section: &mut Section<'_>, keys: PluginKeys, default: PluginLimits) -> PluginLimits {
-    let [file, compile, compile_memory, memory, instances, call_cpu, run_cpu, result, events, output, notices] = keys;
+    let [file, read, compile, compile_memory, memory, instances, call_cpu, run_cpu, result, events, output, notices] =
+        keys;
     PluginLimits {
         file: size(section, file, Zero::Refused, default.file),
+        read: duration(section, read, Zero::Refused, default.read),
         compile: duration(section, compile, Zero::Refused, default.compile),
         compile_memory: size(section, compile_memory, Zero::Refused, default.compile_memory),
         memory: size(section, memory, Zero::Refused, default.memory),

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::shown::is_deceptive;
+
 /// A driver's name: lower-case letters, digits and dashes, beginning with a letter, 40 characters at the most.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PluginId(String);
@@ -134,7 +136,9 @@ pub enum DescriptionError {
     #[error("{0:?} is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most")]
     Id(String),
     /// A program is named by more than its bare name.
-    #[error("the plugin declares the program {0:?}: declare a bare name, without a path")]
+    #[error(
+        "the plugin declares the program {0:?}: declare a bare name of ASCII letters, digits and signs, without a path"
+    )]
     Program(String),
     /// A text is longer than anything that it could say.
     #[error("the plugin describes itself with {what} of {length} bytes: {MOST_BYTES} is the most")]
@@ -144,8 +148,8 @@ pub enum DescriptionError {
         /// Its length.
         length: usize,
     },
-    /// A text has characters that a terminal obeys.
-    #[error("the plugin describes itself with control characters in {0}: leave them out")]
+    /// A text has characters that a terminal obeys or hides.
+    #[error("the plugin describes itself with control or invisible characters in {0}: leave them out")]
     Control(&'static str),
     /// A list is longer than any that could be meant.
     #[error("the plugin describes itself with {length} {what}: {MOST_ENTRIES} is the most")]
@@ -177,7 +181,9 @@ impl Description {
     /// # Errors
     /// See [`DescriptionError`].
     pub fn checked(self) -> Result<Self, DescriptionError> {
-        let bare = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']) && !name.contains(['/', '\\', '\0']);
+        // What looks like another program is taken for it by whoever grants it.
+        let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | '\\');
+        let bare = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']) && name.chars().all(plain);
         if let Some(name) = self.programs.iter().find(|name| !bare(name)) {
             return Err(DescriptionError::Program(name.chars().take(MOST_BYTES).collect()));
         }
@@ -223,7 +229,7 @@ fn line(what: &'static str, text: &str) -> Result<(), DescriptionError> {
         return Err(DescriptionError::Long { what, length: text.len() });
     }
     // Hints may be of several lines.
-    if text.chars().any(|c| c.is_control() && c != '\n') { Err(DescriptionError::Control(what)) } else { Ok(()) }
+    if text.chars().any(|c| is_deceptive(c) && c != '\n') { Err(DescriptionError::Control(what)) } else { Ok(()) }
 }
 
 #[cfg(test)]
@@ -258,7 +264,7 @@ mod tests {
     fn a_program_is_declared_by_its_bare_name() {
         let declared = |program: &str| Description { programs: vec![program.to_owned()], ..description() }.checked();
         assert!(declared("codex").is_ok());
-        for program in ["", "/bin/sh", "../sh", "-x", ".x", "a\0"] {
+        for program in ["", "/bin/sh", "../sh", "-x", ".x", "a\0", "сodex", "a b", "a\u{202e}"] {
             assert_eq!(declared(program), Err(DescriptionError::Program(program.to_owned())));
         }
     }
@@ -268,7 +274,9 @@ mod tests {
         let named = |name: String| Description { name, ..description() }.checked();
         assert!(named("x".repeat(1000)).is_ok());
         assert_eq!(named("x".repeat(1001)), Err(DescriptionError::Long { what: "a name", length: 1001 }));
-        assert_eq!(named("\u{1b}[2J".to_owned()), Err(DescriptionError::Control("a name")));
+        for name in ["\u{1b}[2J", "a\u{202e}b", "a\u{2028}b", "a\u{200b}b"] {
+            assert_eq!(named(name.to_owned()), Err(DescriptionError::Control("a name")));
+        }
         let model = || OfferedModel { id: "m".to_owned(), name: String::new(), context_window: None };
         let offering = |count: usize| {
             let models = std::iter::repeat_with(model).take(count).collect();

@@ -49,6 +49,8 @@ impl Default for HttpLimits {
 pub struct PluginLimits {
     /// Bytes of a component file.
     pub file: u64,
+    /// How long the file system may take to hand over a file: one that does not answer holds nobody up.
+    pub read: Duration,
     /// How long a file may be compiled.
     pub compile: Duration,
     /// Bytes of memory that compiling a file may take: some dozens for each byte of the file, and most of all for the
@@ -79,6 +81,7 @@ impl Default for PluginLimits {
     fn default() -> Self {
         Self {
             file: 32 * MIB,
+            read: Duration::from_secs(10),
             compile: Duration::from_secs(60),
             compile_memory: 1024 * MIB,
             memory: 64 * MIB,

@@ -10,10 +10,9 @@ use super::engine::Engine;
 use super::error::LoadError;
 use super::folder::{Folder, Judged, Look};
 use super::health::Trouble;
-use super::load::{File, LoadedPlugin, Origin};
-use super::scan;
+use super::load::{File, LoadedPlugin};
 use super::terms::{Said, Terms};
-use crate::domain::{Authority, Description, PluginId, PluginLimits, Trust, Wasi};
+use crate::domain::{Authority, Description, PluginId, PluginLimits, Trust, Wasi, visible_path};
 
 /// A file of the plugin folder that is not in use, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,18 +39,18 @@ pub struct Catalogue {
     engine: Engine,
     embedded: Vec<Arc<LoadedPlugin>>,
     folder: Folder,
-    /// What was in use after the last look.
-    chosen: BTreeMap<PluginId, Arc<LoadedPlugin>>,
     /// What was said of plugins at the last look.
     said: Said,
 }
 
 /// The files that claim to be the plugin of an id.
-type Claims = BTreeMap<PluginId, Vec<(PathBuf, Arc<LoadedPlugin>)>>;
+type Claims = BTreeMap<PluginId, Vec<Claim>>;
+
+type Claim = (PathBuf, Arc<LoadedPlugin>);
 
 impl std::fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Catalogue").field("chosen", &self.chosen).finish_non_exhaustive()
+        f.debug_struct("Catalogue").field("embedded", &self.embedded).finish_non_exhaustive()
     }
 }
 
@@ -61,12 +60,12 @@ impl Catalogue {
     /// # Errors
     /// The one of this id cannot be loaded: the program was built wrongly, or the limits are too tight even for it.
     pub async fn new(engine: Engine, limits: &PluginLimits) -> Result<Self, (&'static str, LoadError)> {
-        let mut embedded = Vec::new();
+        let (mut embedded, folder) = (Vec::new(), Folder::new(&engine));
         for (id, bytes) in embedded::COMPONENTS {
             let plugin = LoadedPlugin::load(&engine, File::embedded(bytes), limits, Wasi::Refuse).await;
             embedded.push(Arc::new(plugin.map_err(|error| (id, error))?));
         }
-        Ok(Self { engine, embedded, folder: Folder::new(), chosen: BTreeMap::new(), said: Said::default() })
+        Ok(Self { engine, embedded, folder, said: Said::default() })
     }
 
     /// Tells when one of the plugins fails.
@@ -97,21 +96,21 @@ impl Catalogue {
             self.said = said;
         }
         let mut set = PluginSet::default();
-        match scan::files(dir).await {
-            Ok(files) => self.folder.look_at(files, look, &self.engine, &self.said).await,
+        match self.folder.list(dir, limits).await {
+            Ok(files) => self.folder.look_at(files, look, &self.said).await,
             Err(error) => set.refusals.push(Refusal { path: dir.to_owned(), reason: error.to_string() }),
         }
         let claims = self.judge(&mut set);
-        self.chosen = self.choose(claims, &mut set.refusals);
-        let driver = |(id, plugin): (&PluginId, &Arc<LoadedPlugin>)| (id.clone(), Arc::new(self.driver(plugin)));
-        set.drivers = self.chosen.iter().map(driver).collect();
+        let chosen = self.choose(claims, &mut set.refusals);
+        let driver = |(id, plugin): (PluginId, Arc<LoadedPlugin>)| (id, Arc::new(self.driver(&plugin)));
+        set.drivers = chosen.into_iter().map(driver).collect();
         set
     }
 
     /// Waits until another file is through with loading, so that it is time to look again; for ever if none is being
     /// loaded. Nothing is lost if it is given up on.
     pub async fn loaded(&mut self) {
-        self.folder.loaded().await;
+        self.folder.loaded(&self.said).await;
     }
 
     /// The good version of each file that has one, by id.
@@ -130,28 +129,21 @@ impl Catalogue {
         claims
     }
 
-    /// A file takes the place of an embedded plugin. Of two files with one id neither is taken; what was in use stays.
+    /// A file takes the place of an embedded plugin. Of several with one id, the one that is named after it is taken, else
+    /// none: what was in use before does not count, since it would not be known at the next start.
     fn choose(&self, claims: Claims, refusals: &mut Vec<Refusal>) -> BTreeMap<PluginId, Arc<LoadedPlugin>> {
         let embedded = self.embedded.iter().map(|plugin| (plugin.id().clone(), Arc::clone(plugin)));
         let mut plugins: BTreeMap<_, _> = embedded.collect();
-        for (id, mut claims) in claims {
-            let chosen = if claims.len() == 1 {
-                claims.pop().map(|(_, plugin)| plugin)
-            } else {
-                refusals.extend(claimed_twice(&id, &claims));
-                self.chosen.get(&id).filter(|before| self.is_admitted(before)).cloned()
+        for (id, claims) in claims {
+            let chosen = match &claims[..] {
+                [only] => Some(only),
+                several => several.iter().find(|(path, _)| is_named_after(&id, path)),
             };
-            plugins.extend(chosen.map(|plugin| (id, plugin)));
+            let others = claims.iter().filter(|(path, _)| chosen.is_none_or(|(chosen, _)| chosen != path));
+            refusals.extend(others.map(|(path, _)| claimed_twice(&id, path, chosen, &claims)));
+            plugins.extend(chosen.map(|(_, plugin)| (id, Arc::clone(plugin))));
         }
         plugins
-    }
-
-    /// Whether what was in use before may still be.
-    fn is_admitted(&self, plugin: &LoadedPlugin) -> bool {
-        match plugin.origin() {
-            Origin::Embedded => true,
-            Origin::File(path) => admit(&self.embedded, plugin, &self.said.terms(path)).is_ok(),
-        }
     }
 }
 
@@ -165,11 +157,18 @@ fn built_in<'a>(embedded: &'a [Arc<LoadedPlugin>], id: &PluginId) -> Option<&'a 
     embedded.iter().find(|plugin| plugin.id() == id).map(|plugin| plugin.description())
 }
 
-fn claimed_twice(id: &PluginId, claims: &[(PathBuf, Arc<LoadedPlugin>)]) -> Vec<Refusal> {
-    let refuse = |(path, _): &(PathBuf, Arc<LoadedPlugin>)| {
-        let others = claims.iter().filter(|(other, _)| other != path).map(|(other, _)| other.display().to_string());
-        let other = others.collect::<Vec<_>>().join(" and ");
-        Refusal { path: path.clone(), reason: LoadError::Twice { id: id.to_string(), other }.to_string() }
+/// As `plugin add` names it.
+fn is_named_after(id: &PluginId, path: &Path) -> bool {
+    path.file_stem().is_some_and(|stem| stem == id.as_str())
+}
+
+/// Why a file is not taken whose id another has as well.
+fn claimed_twice(id: &PluginId, path: &Path, chosen: Option<&Claim>, claims: &[Claim]) -> Refusal {
+    let others = claims.iter().filter(|(other, _)| other != path).map(|(other, _)| visible_path(other));
+    let id = id.clone();
+    let reason = match chosen {
+        Some((chosen, _)) => LoadError::Second { id, other: visible_path(chosen) },
+        None => LoadError::Twice { id, other: others.collect::<Vec<_>>().join(" and ") },
     };
-    claims.iter().map(refuse).collect()
+    Refusal { path: path.to_owned(), reason: reason.to_string() }
 }

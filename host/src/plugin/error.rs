@@ -1,6 +1,7 @@
 //! What can go wrong with a plugin: while it is loaded, and while it is called.
 
 use std::io;
+use std::time::Duration;
 
 use super::compile::CompileError;
 use crate::domain::{BadSignature, DescriptionError, PlanError, PluginId, Sha256Sum};
@@ -11,6 +12,21 @@ pub enum LoadError {
     /// The file cannot be read.
     #[error("cannot be read: {0}")]
     Read(io::Error),
+    /// Something else than a file lies there.
+    #[error("is {0}, and only a plain file can be taken")]
+    NotAFile(&'static str),
+    /// The file system does not answer.
+    #[error(
+        "could not be read within {}: raise `limits.plugin_read` in proxy.toml if its file system is that slow",
+        humantime::format_duration(*.0)
+    )]
+    NoAnswer(Duration),
+    /// The signature beside the file cannot be read, though it is needed.
+    #[error("has a signature beside it, NAME.wasm.minisig, that {0}")]
+    SignatureFile(String),
+    /// Other bytes are in it now than when it was read first.
+    #[error("has changed while it waited to be compiled: it is read once more at the next look")]
+    Changed,
     /// The file is larger than `limits.plugin_file`.
     #[error("is larger than {limit} bytes: raise `limits.plugin_file` in proxy.toml if it is meant to be")]
     TooLarge {
@@ -95,11 +111,19 @@ pub enum LoadError {
     /// Nothing came of compiling it.
     #[error(transparent)]
     Compile(#[from] CompileError),
-    /// Another file has the same id, so neither is taken.
-    #[error("has the id {id}, and so has {other}: remove one of the two")]
+    /// Another file has the same id, and neither is named after it, so neither is taken.
+    #[error("has the id {id}, and so has {other}: remove one of the two, or name the right one {id}.wasm")]
     Twice {
         /// The id.
-        id: String,
+        id: PluginId,
+        /// The other files.
+        other: String,
+    },
+    /// Another file has the same id, and is named after it.
+    #[error("has the id {id}, and so has {other}, which is taken since it is named after it: remove this one")]
+    Second {
+        /// The id.
+        id: PluginId,
         /// The other file.
         other: String,
     },

@@ -17,8 +17,8 @@ use super::error::{CallError, LoadError};
 use super::health::{Health, Record};
 use super::instance::Instance;
 use super::limits::{State, one_line};
-use super::scan::Found;
-use crate::domain::{Description, PluginId, PluginLimits, Sha256Sum, Signer, Wasi};
+use super::reader::Found;
+use crate::domain::{Description, PluginId, PluginLimits, Sha256Sum, Signer, Wasi, visible_path};
 
 /// Where a plugin came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Embedded => f.write_str("embedded"),
-            Self::File(path) => path.display().fmt(f),
+            Self::File(path) => f.write_str(&visible_path(path)),
         }
     }
 }

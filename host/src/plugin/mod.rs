@@ -1,7 +1,7 @@
 //! WebAssembly: the engine, the plugins there are, and one run's instance of one.
 //!
-//! Data goes `scan` → `terms` → `load`, for each file of the `folder`, → `catalogue` → `snapshot`, and as a `driver` from there
-//! into an `instance`. No generated type leaves
+//! Data goes `scan` → `reader` (and `file`) → `terms` → `loading` (when `places` says so) → `load`, for each file of the `folder`,
+//! → `catalogue` → `snapshot`, and as a `driver` from there into an `instance`. No generated type leaves
 //! this module, and nothing here knows HTTP, processes or git.
 
 mod abi;
@@ -11,6 +11,7 @@ mod driver;
 mod embedded;
 mod engine;
 mod error;
+mod file;
 mod folder;
 mod handed;
 mod health;
@@ -18,6 +19,9 @@ mod instance;
 mod lane;
 mod limits;
 mod load;
+mod loading;
+mod places;
+mod reader;
 mod scan;
 mod snapshot;
 mod strip;

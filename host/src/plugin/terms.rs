@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::engine::Engine;
 use super::error::LoadError;
 use super::load::{File, LoadedPlugin};
-use super::scan::Found;
+use super::reader::{Found, Reader, Wanted};
 use crate::domain::{Description, Grant, PluginId, PluginLimits, Sha256Sum, Signer, Trust, Wasi};
 
 /// What is said of plugins.
@@ -38,7 +38,8 @@ pub async fn load_to_look_at(
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
     let terms = Terms::of(trust, all, path);
-    load_unsigned(engine, path, Found::alone_at(path, terms.limits().file).await?, &terms).await
+    let wanted = Wanted { path, limits: terms.limits(), signature: false };
+    load_unsigned(engine, path, Reader::new().read(wanted).await?, &terms).await
 }
 
 /// Loads what is to become a file of this name, as [`load_to_look_at`] does.
@@ -52,7 +53,7 @@ pub async fn load_bytes_to_look_at(
     trust: &Trust,
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
-    load_unsigned(engine, path, Found::of(bytes.into(), None), &Terms::of(trust, all, path)).await
+    load_unsigned(engine, path, Found::of(bytes.into()), &Terms::of(trust, all, path)).await
 }
 
 async fn load_unsigned(
@@ -76,7 +77,8 @@ pub async fn load_to_add(
     wasi: Wasi,
 ) -> Result<LoadedPlugin, LoadError> {
     let trust = Trust { signers: signers.to_vec(), ..Trust::default() };
-    let found = Found::at(path, limits.file).await?;
+    let wanted = Wanted { path, limits, signature: !signers.is_empty() };
+    let found = Reader::new().read(wanted).await?;
     let signer = Terms::of(&trust, limits, path).vouch(&found)?;
     LoadedPlugin::load(engine, File::found(path, found, signer), limits, wasi).await
 }
@@ -85,6 +87,11 @@ impl Said {
     /// The terms for a file of this name.
     pub(super) fn terms(&self, path: &Path) -> Terms<'_> {
         Terms::of(&self.trust, &self.limits, path)
+    }
+
+    /// Whether a file needs a signature.
+    pub(super) fn asks_for_signatures(&self) -> bool {
+        !self.trust.signers.is_empty()
     }
 }
 

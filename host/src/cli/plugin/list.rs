@@ -5,6 +5,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::app::Loaded;
+use crate::domain::{visible, visible_path};
 use crate::plugin::{Health, LoadedPlugin};
 use crate::status::{self, InUse, Status};
 
@@ -33,7 +34,7 @@ pub(super) fn show(loaded: &Loaded) -> io::Result<()> {
         }
     }
     for refusal in &snapshot.plugins.refusals {
-        writeln!(stdout, "refused\t{}\t{}", refusal.path.display(), refusal.reason)?;
+        writeln!(stdout, "refused\t{}\t{}", visible_path(&refusal.path), visible(&refusal.reason))?;
     }
     for server in &servers {
         let kept = |plugin: &&InUse| !snapshot.plugins.drivers.keys().any(|id| id.as_str() == plugin.id);

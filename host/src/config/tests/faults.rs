@@ -194,7 +194,7 @@ limits = { memory = 0, plugin_file = 1 }
         "proxy.toml:9: plugins.x.sha256: is no SHA-256: write its 64 hexadecimal digits, as `sha256sum` prints them",
         "proxy.toml:10: plugins.x.wasi: \"allow\" is not one of \"refuse\", \"trap\"",
         "proxy.toml:11: plugins.x.limits.memory: must not be zero",
-        "proxy.toml:11: plugins.x.limits.plugin_file: unknown key: known here are `call_cpu`, `compile`, `compile_memory`, `events`, `file`, `instances`, `memory`, `notices`, `output`, `result`, `run_cpu`",
+        "proxy.toml:11: plugins.x.limits.plugin_file: unknown key: known here are `call_cpu`, `compile`, `compile_memory`, `events`, `file`, `instances`, `memory`, `notices`, `output`, `read`, `result`, `run_cpu`",
     ];
     assert_eq!(Folder::with(&[("proxy.toml", text)]).faults(), expected);
 }

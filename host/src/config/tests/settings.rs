@@ -67,6 +67,7 @@ fn every_limit_has_its_key() {
         keep_alive = "3s"
         linger = "4s"
         plugin_file = "4 KiB"
+        plugin_read = "20s"
         plugin_memory = "5 kB"
         plugin_call_cpu = "6ms"
         plugin_run_cpu = "1m 7s"
@@ -100,6 +101,7 @@ fn every_limit_has_its_key() {
         },
         plugin: PluginLimits {
             file: 4096,
+            read: Duration::from_secs(20),
             memory: 5000,
             call_cpu: Duration::from_millis(6),
             run_cpu: Duration::from_secs(67),
@@ -318,7 +320,7 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
         home = ["auth.json"]
         sha256 = "{sum}"
         wasi = "trap"
-        limits = {{ file = 1, compile = 2, compile_memory = 10, memory = 3, instances = 4, call_cpu = 5, run_cpu = 6, result = 7, events = 8,
+        limits = {{ file = 1, read = 11, compile = 2, compile_memory = 10, memory = 3, instances = 4, call_cpu = 5, run_cpu = 6, result = 7, events = 8,
                    output = 9, notices = 0 }}
         [plugins.codex]
         [limits]
@@ -329,6 +331,7 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
     let all = PluginLimits { memory: 1024 * 1024, ..PluginLimits::default() };
     let limits = PluginLimits {
         file: 1,
+        read: Duration::from_secs(11),
         compile: Duration::from_secs(2),
         compile_memory: 10,
         memory: 3,

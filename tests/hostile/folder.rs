@@ -1,0 +1,272 @@
+//! What may lie in the plugin folder beside plugins: nothing of it is waited for, each is refused for what it is, and what is
+//! good is used all the same.
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::thread;
+
+use minisign::KeyPair;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::{Value, json};
+
+use super::bomb::nest;
+use super::component::{Contract, component};
+use super::known;
+use crate::support::{Machine, Proxy, Request, fixtures, wait_for};
+
+const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+
+const NO_FILE: &str = ", and only a plain file can be taken";
+
+fn built(name: &str) -> Vec<u8> {
+    fs::read(fixtures().join("plugins").join(name)).unwrap()
+}
+
+pub(super) fn pipe(file: &Path) {
+    mknodat(CWD, file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
+}
+
+fn reload(proxy: &Proxy) -> Value {
+    let answer = proxy.send(&Request::post("/v1/plugins/reload", "{}"));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.json()
+}
+
+/// The files that are refused, by name, and why.
+fn refused(known: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let name = |file: &Value| text(file).rsplit('/').next().unwrap().to_owned();
+    let refused = known["refused"].as_array().unwrap().iter();
+    refused.map(|refusal| (name(&refusal["file"]), text(&refusal["reason"]))).collect()
+}
+
+fn is_in_use(proxy: &Proxy, id: &str) -> bool {
+    known(proxy)["data"].as_array().unwrap().iter().any(|plugin| plugin["id"] == id)
+}
+
+/// The source of the plugin of this id.
+fn source(proxy: &Proxy, id: &str) -> String {
+    let known = known(proxy);
+    let plugin = known["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == id);
+    plugin.map(|plugin| plugin["source"].as_str().unwrap().to_owned()).unwrap_or_default()
+}
+
+#[test]
+fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it_is() {
+    let machine = Machine::configured(ECHO);
+    let good = machine.put_plugin("stranger.wasm", built("stranger.wasm"));
+    let at = |name: &str| machine.plugin(name);
+    pipe(&at("pipe.wasm"));
+    symlink(at("pipe.wasm"), at("link-to-pipe.wasm")).unwrap();
+    symlink("/dev/zero", at("device.wasm")).unwrap();
+    symlink("/proc/self/environ", at("environment.wasm")).unwrap();
+    symlink("/proc/kmsg", at("kernel.wasm")).unwrap();
+    symlink(at("loop.wasm"), at("loop.wasm")).unwrap();
+    symlink(at("nothing"), at("dangling.wasm")).unwrap();
+    fs::create_dir(at("folder.wasm")).unwrap();
+    let _listener = UnixListener::bind(at("socket.wasm")).unwrap();
+    File::create(at("sparse.wasm")).unwrap().set_len(2 << 30).unwrap();
+    fs::write(at("empty.wasm"), "").unwrap();
+    fs::write(machine.path("secret"), "password").unwrap();
+    symlink(machine.path("secret"), at("secret.wasm")).unwrap();
+    // Nobody asks for signatures here.
+    pipe(&good.with_extension("wasm.minisig"));
+
+    let proxy = machine.serve();
+    let empty = "is no WebAssembly component: it is empty";
+    let expected = [
+        ("dangling.wasm", "cannot be read: No such file or directory (os error 2)".to_owned()),
+        ("device.wasm", format!("is a device{NO_FILE}")),
+        ("empty.wasm", empty.to_owned()),
+        ("environment.wasm", empty.to_owned()),
+        ("folder.wasm", format!("is a folder{NO_FILE}")),
+        ("kernel.wasm", empty.to_owned()),
+        ("link-to-pipe.wasm", format!("is a named pipe{NO_FILE}")),
+        ("loop.wasm", "cannot be read: Too many levels of symbolic links (os error 40)".to_owned()),
+        ("pipe.wasm", format!("is a named pipe{NO_FILE}")),
+        ("secret.wasm", "is no WebAssembly component: it does not begin as WebAssembly does".to_owned()),
+        ("socket.wasm", format!("is a socket{NO_FILE}")),
+        (
+            "sparse.wasm",
+            "is larger than 33554432 bytes: raise `limits.plugin_file` in proxy.toml if it is meant to be".to_owned(),
+        ),
+    ];
+    let expected = expected.map(|(file, reason)| (file.to_owned(), reason));
+    assert_eq!((refused(&known(&proxy)), is_in_use(&proxy, "stranger")), (expected.to_vec(), true));
+    assert_eq!(refused(&reload(&proxy)), expected);
+    assert_eq!(proxy.ask("echo", "hi"), "hi");
+    assert!(proxy.stop().success());
+}
+
+#[test]
+fn a_signature_that_cannot_be_read_is_refused_where_it_is_asked_for_and_holds_up_nothing() {
+    let keys = KeyPair::generate_unencrypted_keypair().unwrap();
+    let machine = Machine::configured(&format!("[plugins]\nsigned_by = [\"{}\"]\n{ECHO}", keys.pk.to_base64()));
+    let beside = machine.put_plugin("stranger.wasm", built("stranger.wasm")).with_extension("wasm.minisig");
+    pipe(&beside);
+    let proxy = machine.serve();
+    let because = |reason: &str| {
+        vec![("stranger.wasm".to_owned(), format!("has a signature beside it, NAME.wasm.minisig, that {reason}"))]
+    };
+    assert_eq!(refused(&known(&proxy)), because("is a named pipe, and only a plain file can be taken"));
+    fs::remove_file(&beside).unwrap();
+    fs::write(&beside, "x".repeat(9 * 1024)).unwrap();
+    assert_eq!(refused(&reload(&proxy)), because("is larger than 8192 bytes"));
+    fs::remove_file(&beside).unwrap();
+    fs::create_dir(&beside).unwrap();
+    assert_eq!(refused(&reload(&proxy)), because("is a folder, and only a plain file can be taken"));
+}
+
+#[test]
+fn t2_25_what_is_no_component_is_refused_with_what_it_is_and_what_is_built_in_goes_on() {
+    let machine = Machine::configured(ECHO);
+    let whole = built("loud-echo.wasm");
+    machine.put_plugin("echo.wasm", b"\0asm\x01\0\0\0");
+    machine.put_plugin("._echo.wasm", "AppleDouble junk");
+    machine.put_plugin("half.wasm", &whole[..whole.len() / 2]);
+    machine.put_plugin("note.txt", "text");
+    let proxy = machine.serve();
+    let [(echo, module), (half, cut)] = &refused(&known(&proxy))[..] else { panic!("{}", known(&proxy)) };
+    assert_eq!([echo.as_str(), half], ["echo.wasm", "half.wasm"]);
+    assert!(module.starts_with("is no WebAssembly component: it is a core module"), "{module}");
+    assert!(cut.starts_with("is no WebAssembly component: "), "{cut}");
+    assert_eq!((source(&proxy, "echo").as_str(), proxy.ask("echo", "hi").as_str()), ("embedded", "hi"));
+}
+
+#[test]
+fn a_folder_or_a_file_that_is_closed_to_the_program_keeps_what_was_good_in_use() {
+    let machine = Machine::configured(ECHO);
+    let file = machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    let folder = file.parent().unwrap();
+    let (proxy, is_unprivileged) = machine.serve_unprivileged();
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+    if !is_unprivileged {
+        return;
+    }
+    for (closed, mode, named) in [(folder, 0o644, "echo.wasm"), (folder, 0o000, "plugins"), (&file, 0o000, "echo.wasm")]
+    {
+        let open = fs::metadata(closed).unwrap().permissions();
+        fs::set_permissions(closed, Permissions::from_mode(mode)).unwrap();
+        let refused = refused(&reload(&proxy));
+        fs::set_permissions(closed, open).unwrap();
+        assert_eq!(refused, [(named.to_owned(), "cannot be read: Permission denied (os error 13)".to_owned())]);
+        assert_eq!(proxy.ask("echo", "hi"), "HI");
+        assert_eq!(reload(&proxy)["refused"], json!([]));
+    }
+}
+
+#[test]
+fn of_two_files_with_one_id_the_one_that_is_named_after_it_is_taken_at_the_start_as_at_a_reload() {
+    let machine = Machine::configured(ECHO);
+    let right = machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    let proxy = machine.serve();
+    let other = machine.put_plugin("zz.wasm", built("loud-echo.wasm"));
+    let reason = format!(
+        "has the id echo, and so has {}, which is taken since it is named after it: remove this one",
+        right.display()
+    );
+    let expected = [("zz.wasm".to_owned(), reason)];
+    assert_eq!(refused(&reload(&proxy)), expected);
+    assert_eq!(proxy.ask("echo", "hi"), "HI");
+    let started = machine.serve();
+    assert_eq!((refused(&known(&started)), started.ask("echo", "hi")), (expected.to_vec(), "HI".to_owned()));
+
+    // Neither is named after it.
+    fs::rename(right, other.with_file_name("aa.wasm")).unwrap();
+    let files = |refused: Vec<(String, String)>| refused.into_iter().map(|(file, _)| file).collect::<Vec<_>>();
+    for (proxy, found) in [(&proxy, reload(&proxy)), (&started, reload(&started))] {
+        assert_eq!(files(refused(&found)), ["aa.wasm", "zz.wasm"]);
+        assert_eq!(proxy.ask("echo", "hi"), "hi");
+    }
+    let again = machine.serve();
+    assert_eq!(
+        (files(refused(&known(&again))), again.ask("echo", "hi")),
+        (files(refused(&known(&proxy))), "hi".to_owned())
+    );
+}
+
+#[test]
+fn names_of_files_cannot_order_a_terminal_about_or_hide() {
+    let machine = Machine::configured(ECHO);
+    let file = machine.put_plugin("a\u{1b}[2J\n\u{202e}b.wasm", "junk");
+    let shown = file.display().to_string().replace("\u{1b}[2J\n\u{202e}", "\\u{1b}[2J\\n\\u{202e}");
+    let expected = format!("refused\t{shown}\tis no WebAssembly component: it does not begin as WebAssembly does");
+    let run = machine.run(&["plugin", "list"]);
+    assert_eq!(run.stdout.lines().last(), Some(expected.as_str()), "{run:?}");
+    let proxy = machine.serve();
+    let line = proxy.logged(&["plugin refused"]);
+    assert!(!line.contains('\u{202e}') && line.contains("u{202e}b.wasm"), "{line}");
+}
+
+#[test]
+fn files_that_wait_to_be_compiled_are_not_in_memory() {
+    const COUNT: u32 = 40;
+    let machine = Machine::configured(ECHO);
+    let proxy = machine.serve();
+    let before = proxy.resident();
+    for number in 0..COUNT {
+        // An empty component with a section of nobody's own, of 30 MiB.
+        let head = [&b"\0asm\x0d\0\x01\0\0"[..], &[0x85, 0x80, 0x80, 0x0f, 4], &number.to_be_bytes()].concat();
+        let file = machine.put_plugin(&format!(".{number}"), &head);
+        File::options().write(true).open(&file).unwrap().set_len(8 + 5 + (15 << 21) + 5).unwrap();
+        fs::rename(&file, machine.plugin(&format!("large-{number}.wasm"))).unwrap();
+    }
+    reload(&proxy);
+    wait_for("all to be compiled", || known(&proxy)["loading"] == json!([]));
+    let refused = refused(&known(&proxy));
+    assert!(
+        refused.iter().all(|(_, reason)| reason.starts_with("does not export `agentbay:plugin/agent`")),
+        "{refused:?}"
+    );
+    assert_eq!(refused.len(), COUNT as usize);
+    let grown = proxy.most_resident().saturating_sub(before) / 1024;
+    assert!(grown < 400, "by {grown} MiB");
+}
+
+#[test]
+fn a_good_plugin_does_not_wait_for_those_that_take_the_compiler_long() {
+    let limits = "[limits]\nplugin_compile = \"1h\"\nplugin_compile_memory = \"8 GiB\"\n";
+    let machine = Machine::configured(&format!("[plugins]\npatience = 0\n{ECHO}{limits}"));
+    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    let proxy = machine.serve();
+    wait_for("the first version", || proxy.ask("echo", "hi") == "HI");
+    let endless = component("endless", &nest(1500, 1500), &Contract::ours());
+    for number in 0..8_u8 {
+        // A section of nobody's own, so that each is another.
+        let file = [endless.clone(), vec![0, 2, 1, number]].concat();
+        machine.put_plugin(&format!("endless-{number}.wasm"), file);
+    }
+    wait_for("them to be compiled", || known(&proxy)["loading"].as_array().unwrap().len() == 8);
+    let quiet = fs::read(fixtures().parent().unwrap().join("plugins/prebuilt/echo.wasm")).unwrap();
+    machine.put_plugin("echo.wasm", [quiet, vec![0, 2, 1, b'x']].concat());
+    wait_for("the next version", || proxy.ask("echo", "hi") == "hi");
+    assert_eq!(known(&proxy)["loading"].as_array().unwrap().len(), 8);
+}
+
+#[test]
+fn files_that_change_what_they_are_while_they_are_looked_at_hold_up_nothing() {
+    const ROUNDS: usize = 300;
+    let machine = Machine::configured(ECHO);
+    let file = machine.put_plugin("puppet.wasm", built("stranger.wasm"));
+    let proxy = machine.serve();
+    let [plain, other] = ["plain", "other"].map(|name| file.with_file_name(name));
+    thread::scope(|scope| {
+        let changing = scope.spawn(|| {
+            for _ in 0..ROUNDS {
+                pipe(&other);
+                fs::rename(&other, &file).unwrap();
+                symlink("/dev/zero", &other).unwrap();
+                fs::rename(&other, &file).unwrap();
+                fs::write(&plain, built("stranger.wasm")).unwrap();
+                fs::rename(&plain, &file).unwrap();
+            }
+        });
+        while !changing.is_finished() {
+            reload(&proxy);
+        }
+    });
+    wait_for("the plugin", || reload(&proxy)["refused"] == json!([]) && is_in_use(&proxy, "stranger"));
+    assert!(proxy.stop().success());
+}
