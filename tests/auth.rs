@@ -105,8 +105,62 @@ fn what_a_form_on_a_page_can_send_is_refused() {
     for form in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
         assert_eq!(proxy.send(&question().header("content-type", form)).status, 415, "{form}");
     }
-    // A page asks first whether it may send JSON. It may not.
+    // A page asks first whether it may send JSON. It may not, nor may it ask.
     let asks = Request::get("/v1/chat/completions").method("OPTIONS").header("origin", "http://evil.example");
     let answer = proxy.send(&asks);
-    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (405, None));
+    assert_eq!((answer.status, answer.header("access-control-allow-origin")), (403, None));
+}
+
+#[test]
+fn a_foreign_page_gets_nothing_on_any_route() {
+    let (_machine, proxy) = served("allowed_origins = [\"https://chat.example\"]");
+    let code = |request: &Request| {
+        let answer = proxy.send(request);
+        assert_eq!(answer.header("access-control-allow-origin"), None, "{answer:?}");
+        (answer.status, answer.json()["error"]["code"].clone())
+    };
+    let routes =
+        ["/healthz", "/readyz", "/metrics", "/v1/drivers", "/v1/plugins", "/v1/models", "/v1/runs", "/nothing"];
+    let requests = routes.map(Request::get).into_iter().chain([
+        question(),
+        Request::post("/v1/plugins/reload", "{}"),
+        Request::get("/v1/runs/x").method("DELETE"),
+        question().method("OPTIONS").header("access-control-request-method", "POST"),
+    ]);
+    for request in requests {
+        for (name, value) in [
+            ("origin", "https://evil.example"),
+            ("origin", "http://localhost:3000"),
+            ("origin", "null"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+        ] {
+            let refused = (403, "origin_not_allowed".into());
+            assert_eq!(code(&request.clone().header(name, value)), refused, "{name}: {value}");
+        }
+    }
+}
+
+#[test]
+fn a_program_and_a_page_that_is_allowed_can_use_the_server_and_see_its_answers() {
+    let (_machine, proxy) = served("api_keys = [\"right\"]\nallowed_origins = [\"https://Chat.example\"]");
+    for origin in ["app://obsidian.md", "tauri://localhost", "vscode-webview://1a2b", "https://chat.example"] {
+        let asked =
+            question().method("OPTIONS").header("origin", origin).header("access-control-request-method", "POST");
+        let allowed = proxy.send(&asked.header("access-control-request-headers", "authorization, content-type"));
+        let headers =
+            ["origin", "methods", "headers"].map(|name| allowed.header(&format!("access-control-allow-{name}")));
+        let expected = [origin, "GET, POST, DELETE", "authorization, content-type"].map(Some);
+        assert_eq!((allowed.status, headers), (204, expected));
+
+        let answer = proxy.send(&question().header("origin", origin).header("authorization", "Bearer right"));
+        let seen = ["access-control-allow-origin", "vary"].map(|name| answer.header(name));
+        assert_eq!((answer.status, seen), (200, [Some(origin), Some("origin")]));
+        // The key is needed all the same, and the page is told so.
+        let refused = proxy.send(&question().header("origin", origin));
+        assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some(origin)));
+    }
+    let own = format!("http://{}", proxy.address());
+    let own = question().header("origin", &own).header("authorization", "Bearer right");
+    assert_eq!(proxy.send(&own).status, 200);
 }

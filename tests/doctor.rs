@@ -1,8 +1,11 @@
 //! What keeps models from running, found out before anybody asks them: on the command line and over HTTP.
 
+use std::fs;
+use std::io::Read;
+
 use serde_json::{Value, json};
 
-use crate::support::{Machine, binary};
+use crate::support::{Machine, Request, binary, wait_for};
 
 /// A CLI that is well, one that is not installed, and one of the program's own.
 fn machine() -> Machine {
@@ -72,4 +75,25 @@ fn drivers_are_listed_with_the_models_they_drive() {
         "version": null,
     });
     assert_eq!((&drivers[2]["models"], &drivers[5]["models"]), (&json!([well]), &json!([unwell])));
+}
+
+#[test]
+fn a_program_is_asked_for_its_version_once_however_many_ask_at_once() {
+    let machine = machine();
+    let (asked, open) = (machine.name("asked"), machine.name("open"));
+    machine.script(
+        "codex",
+        &format!("printf x >> {asked}; until [ -e {open} ]; do sleep 0.01; done; echo codex-cli 0.171.0"),
+    );
+    let proxy = machine.serve();
+    let count = || fs::read_to_string(&asked).unwrap_or_default().len();
+    let waiting: Vec<_> = (0..8).map(|_| Request::get("/v1/drivers").open(proxy.address())).collect();
+    wait_for("the program to be asked", || count() > 0);
+    fs::write(&open, "").unwrap();
+    for mut stream in waiting {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains("0.171.0"), "{answer}");
+    }
+    assert_eq!(count(), 1);
 }

@@ -14,6 +14,7 @@ mod doctor;
 mod errors;
 mod faults;
 mod goldens;
+mod histories;
 mod history;
 mod hostile;
 mod killed;

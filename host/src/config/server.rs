@@ -30,6 +30,7 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
     let listen = section.take("listen");
     let api_keys = section.take("api_keys");
     let hosts = texts(section.take("allowed_hosts").as_ref(), host);
+    let origins = texts(section.take("allowed_origins").as_ref(), origin);
     let keys = texts(api_keys.as_ref(), api_key);
 
     let address = overrides.listen.or_else(|| listen.as_ref().and_then(address)).unwrap_or(LISTEN);
@@ -47,7 +48,7 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
     }
     let drain = section.take("drain").and_then(|item| values::duration(&item, Zero::Allowed)).unwrap_or(DRAIN);
     section.finish();
-    Server { listen: address, access: Access::new(keys, hosts), drain }
+    Server { listen: address, access: Access::new(keys, hosts, origins), drain }
 }
 
 fn address(item: &Item<'_>) -> Option<SocketAddr> {
@@ -81,6 +82,18 @@ fn host<'a>(item: &Item<'a>) -> Option<&'a str> {
     let text = item.full_text()?;
     if !text.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(c)) {
         item.fault(format!("{text:?} is no host name, such as \"box.local\" or \"box.local:8787\""));
+        return None;
+    }
+    Some(text)
+}
+
+/// As a browser sends it: a scheme and a host, nothing behind them. `null` is the origin of any page that hides its own.
+fn origin<'a>(item: &Item<'a>) -> Option<&'a str> {
+    let text = item.full_text()?;
+    let is_plain =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]+".contains(c));
+    if !text.split_once("://").is_some_and(|(scheme, host)| is_plain(scheme) && is_plain(host)) {
+        item.fault(format!("{text:?} is no origin, such as \"https://chat.example\" or \"http://localhost:3000\""));
         return None;
     }
     Some(text)

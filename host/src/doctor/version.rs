@@ -3,9 +3,10 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::timeout;
 
 use crate::domain::{ExitStatus, Model, RunLimits};
@@ -14,14 +15,24 @@ use crate::process::{Command, Executable, HostVariables, Variables, capture};
 /// A CLI that starts a whole runtime to say its version takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The versions that were asked for.
-#[derive(Debug, Default)]
-pub struct Versions(Mutex<HashMap<PathBuf, Known>>);
+/// The versions that were asked for. Whoever asks for one while its program is being asked waits for the same answer.
+#[derive(Debug)]
+pub struct Versions {
+    known: Mutex<HashMap<PathBuf, Arc<Known>>>,
+    asking: Semaphore,
+}
 
-#[derive(Debug, Clone)]
+/// One file of a program, and what it says.
+#[derive(Debug)]
 struct Known {
     changed: SystemTime,
-    version: Option<String>,
+    version: OnceCell<Option<String>>,
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self { known: Mutex::default(), asking: Semaphore::new(super::AT_ONCE) }
+    }
 }
 
 impl Versions {
@@ -33,22 +44,25 @@ impl Versions {
         model: &Model,
         host: &HostVariables,
     ) -> Option<String> {
-        let changed = std::fs::metadata(executable.path()).and_then(|file| file.modified()).ok()?;
-        if let Some(known) = self.known(executable, changed) {
-            return known.version;
+        if args.is_empty() {
+            return None;
         }
-        let version = if args.is_empty() { None } else { ask(executable, args, model, host).await };
-        let known = Known { changed, version: version.clone() };
-        self.lock().insert(executable.path().to_owned(), known);
-        version
+        let changed = std::fs::metadata(executable.path()).and_then(|file| file.modified()).ok()?;
+        let version = || async {
+            let _turn = self.asking.acquire().await;
+            ask(executable, args, model, host).await
+        };
+        self.known(executable, changed).version.get_or_init(version).await.clone()
     }
 
-    fn known(&self, executable: &Executable, changed: SystemTime) -> Option<Known> {
-        self.lock().get(executable.path()).filter(|known| known.changed == changed).cloned()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, Known>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self, executable: &Executable, changed: SystemTime) -> Arc<Known> {
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let unknown = || Arc::new(Known { changed, version: OnceCell::new() });
+        let known = all.entry(executable.path().to_owned()).or_insert_with(unknown);
+        if known.changed != changed {
+            *known = unknown();
+        }
+        Arc::clone(known)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who may use the server: the keys it knows, by their digests, and the names it answers to.
+//! Who may use the server: the keys it knows, by their digests, the names it answers to, and the pages it lets in.
 
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -8,14 +8,20 @@ use subtle::ConstantTimeEq;
 pub struct Access {
     keys: Vec<[u8; 32]>,
     hosts: Vec<String>,
+    origins: Vec<String>,
 }
 
 impl Access {
-    /// Keeps the digests of the keys, not the keys, and the host names in lower case.
-    pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>, hosts: impl IntoIterator<Item = &'a str>) -> Self {
+    /// Keeps the digests of the keys, not the keys, and the names of hosts and origins in lower case.
+    pub fn new<'a>(
+        keys: impl IntoIterator<Item = &'a str>,
+        hosts: impl IntoIterator<Item = &'a str>,
+        origins: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
         Self {
             keys: keys.into_iter().map(digest).collect(),
             hosts: hosts.into_iter().map(str::to_ascii_lowercase).collect(),
+            origins: origins.into_iter().map(str::to_ascii_lowercase).collect(),
         }
     }
 
@@ -35,6 +41,11 @@ impl Access {
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
+
+    /// Whether pages of this origin may use the server.
+    pub fn allows_origin(&self, origin: &str) -> bool {
+        self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+    }
 }
 
 fn digest(key: &str) -> [u8; 32] {
@@ -47,7 +58,7 @@ mod tests {
 
     #[test]
     fn only_a_known_key_opens() {
-        let access = Access::new(["one", "two"], []);
+        let access = Access::new(["one", "two"], [], []);
         assert!(access.needs_key());
         assert!(access.knows("one") && access.knows("two"));
         assert!(!access.knows("") && !access.knows("One") && !access.knows("onetwo"));

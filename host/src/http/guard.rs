@@ -1,5 +1,5 @@
-//! Who gets in: the `Host` header against pages that point their own name at this machine, the content type against
-//! forms, the key against everybody else.
+//! Who gets in: the `Host` header against pages that point their own name at this machine, the origin against all other
+//! pages, the content type against forms, the key against everybody else.
 
 use std::net::SocketAddr;
 
@@ -11,27 +11,38 @@ use axum::response::{IntoResponse, Response};
 
 use super::State;
 use super::error::ApiError;
+use super::origin::page;
 use crate::domain::Access;
 
 /// Lets a request pass or answers it.
 pub(super) async fn check(FromState(state): FromState<State>, request: Request, next: Next) -> Response {
     let snapshot = state.snapshots.newest();
     let access = &snapshot.access;
-    let checked = check_host(&request, access, state.listen)
-        .and_then(|()| check_key(&request, access))
-        .and_then(|()| check_content_type(&request));
+    let page = check_host(&request, access, state.listen).and_then(|host| page(request.headers(), host, access));
+    let page = match page {
+        Ok(page) => page,
+        Err(refused) => return refused.into_response(),
+    };
+    let checked = check_key(&request, access).and_then(|()| check_content_type(&request));
     drop(snapshot);
-    match checked {
-        Ok(()) => next.run(request).await,
-        Err(refused) => refused.into_response(),
+    let preflight = page.as_ref().and_then(|page| page.preflight(&request));
+    let response = match (preflight, checked) {
+        (Some(preflight), _) => preflight,
+        (None, Ok(())) => next.run(request).await,
+        (None, Err(refused)) => refused.into_response(),
+    };
+    match page {
+        Some(page) => page.may_see(response),
+        None => response,
     }
 }
 
-fn check_host(request: &Request, access: &Access, listen: SocketAddr) -> Result<(), ApiError> {
+/// The name by which the server was called.
+fn check_host<'a>(request: &'a Request, access: &Access, listen: SocketAddr) -> Result<&'a str, ApiError> {
     let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let named = named.or_else(|| request.uri().authority().map(Authority::as_str));
     match named {
-        Some(host) if is_ours(&host.to_ascii_lowercase(), access, listen) => Ok(()),
+        Some(host) if is_ours(&host.to_ascii_lowercase(), access, listen) => Ok(host),
         _ => {
             let message = "the Host header is not a name of this server: to use another name, add it to \
                            `server.allowed_hosts` in proxy.toml";
@@ -100,7 +111,7 @@ mod tests {
     use super::*;
 
     fn ours(host: &str, listen: &str, allowed: &[&str]) -> bool {
-        is_ours(host, &Access::new([], allowed.iter().copied()), listen.parse().unwrap())
+        is_ours(host, &Access::new([], allowed.iter().copied(), []), listen.parse().unwrap())
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod health;
 mod mend;
 mod metrics;
 mod models;
+mod origin;
 mod path;
 mod plugins;
 mod raw;

@@ -50,7 +50,7 @@ proxy.toml:3: server.api_keys[1]: has white space around it, which no client can
 proxy.toml:3: server.api_keys[2]: has characters in it other than visible ASCII, which do not fit into a header
 proxy.toml:3: server.api_keys[3]: expected a string, found an integer
 proxy.toml:4: server.allowed_hosts: expected a list, found a string
-proxy.toml:5: server.port: unknown key: known here are `allowed_hosts`, `api_keys`, `drain`, `listen`
+proxy.toml:5: server.port: unknown key: known here are `allowed_hosts`, `allowed_origins`, `api_keys`, `drain`, `listen`
 proxy.toml:7: plugins.dir: is empty: give it a value or leave the key out
 proxy.toml:8: plugins.cache: expected a string, found a boolean
 proxy.toml:9: plugins.watch: "inotify" is not one of "events", "poll"

@@ -51,7 +51,7 @@ fn the_sample_shows_every_key() {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         shown.extend(line.split_once(" = ").map(|(key, _)| key));
     }
-    let known = "listen api_keys allowed_hosts dir cache watch poll_interval patience repo agent_file worktree policy permission timeout env driver model \
+    let known = "listen api_keys allowed_hosts allowed_origins dir cache watch poll_interval patience repo agent_file worktree policy permission timeout env driver model \
                  program options body headers_after keep_alive plugin_file plugin_read plugin_memory plugin_call_cpu \
                  plugin_run_cpu plugin_result plugin_compile plugin_compile_memory plugin_instances plugin_events plugin_output \
                  plugin_notices line stderr grace pipe_silence stdin drain linger output unread runs queue queue_wait \

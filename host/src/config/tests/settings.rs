@@ -37,12 +37,14 @@ fn the_server_and_its_folders_are_where_they_are_set_to_be() {
     let folder = Folder::with(&[(
         "proxy.toml",
         r#"
-        server = { listen = "0.0.0.0:80", api_keys = ["one", "two"], allowed_hosts = ["Box.local:80", "[::1]"], drain = 0 }
+        server = { listen = "0.0.0.0:80", api_keys = ["one", "two"], allowed_hosts = ["Box.local:80", "[::1]"],
+            allowed_origins = ["https://Chat.example", "http://localhost:3000"], drain = 0 }
         plugins = { dir = "./plugins", cache = "~/cache", watch = "poll", poll_interval = "5s", patience = 0 }
         "#,
     )]);
     let config = folder.load().unwrap();
-    let access = Access::new(["one", "two"], ["box.local:80", "[::1]"]);
+    let access =
+        Access::new(["one", "two"], ["box.local:80", "[::1]"], ["https://chat.example", "http://localhost:3000"]);
     assert_eq!(config.server, server("0.0.0.0:80", access, 0));
     let (dir, watching) = (folder.path().join("plugins"), Watching::Poll { interval: Duration::from_secs(5) });
     assert_eq!(config.plugins, Plugins { dir, cache: "/home/me/cache".into(), watching, patience: Duration::ZERO });

@@ -55,17 +55,12 @@ fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
         part::add(raw, &mut blocks);
         return blocks;
     }
-    if role == Role::Tool {
-        if let Some(content) = content {
-            part::add(content, &mut blocks);
-        }
-        let are_results = !blocks.is_empty() && blocks.iter().all(|block| matches!(block, Block::Result { .. }));
-        return if are_results { blocks } else { vec![part::result(raw)] };
-    }
     let [thinking, reasoning, other, details] =
         raw.fields(["reasoning_content", "reasoning", "thinking", "reasoning_details"]);
     blocks.extend(thinking.or(reasoning).or(other).or(details).and_then(part::reasoning));
-    if raw.field("type").and_then(Raw::text).as_deref() == Some("reasoning") {
+    if role == Role::Tool {
+        blocks.append(&mut results(raw, content.or(parts)));
+    } else if raw.field("type").and_then(Raw::text).as_deref() == Some("reasoning") {
         blocks.extend(part::reasoning(raw));
     } else if let Some(content) = content.or(parts) {
         part::add(content, &mut blocks);
@@ -77,6 +72,16 @@ fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
     let calls = calls.map(|calls| calls.items().unwrap_or_else(|| vec![calls])).unwrap_or_default();
     blocks.extend(calls.into_iter().chain(call).filter(|call| call.kind() == Kind::Object).map(part::call));
     blocks
+}
+
+/// A tool's message is one result, or a list of several.
+fn results(raw: Raw<'_>, content: Option<Raw<'_>>) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    if let Some(content) = content {
+        part::add(content, &mut blocks);
+    }
+    let are_results = !blocks.is_empty() && blocks.iter().all(|block| matches!(block, Block::Result { .. }));
+    if are_results { blocks } else { vec![part::result(raw)] }
 }
 
 #[cfg(test)]
