@@ -99,7 +99,7 @@ fn a_cli_that_fails_in_the_middle_of_a_stream_ends_it_with_an_error() {
     fs::write(open, "").unwrap();
     let expected = Streamed {
         content: "half an answer".to_owned(),
-        error: Some(error("CLI failed", "server_error", None, "unknown", Some("boom"))),
+        error: Some(error("CLI failed: boom", "server_error", None, "unknown", Some("boom"))),
         ..Streamed::default()
     };
     assert_eq!(Streamed::read(events), expected);
@@ -110,7 +110,7 @@ fn a_cli_that_fails_after_half_an_answer_gives_that_half_with_the_error() {
     let (machine, proxy) = model(WHOLE);
     machine.stand_in("cli", &["say", "--err", "boom\n", "--exit", "3", "half"]);
     let answer = proxy.complete(&chat("m", "hi"));
-    let mut expected = error("CLI failed", "server_error", None, "unknown", Some("boom"));
+    let mut expected = error("CLI failed: boom", "server_error", None, "unknown", Some("boom"));
     expected["error"]["partial"] = "half".into();
     assert_eq!((answer.status, answer.json()), (500, expected));
 }
@@ -120,7 +120,7 @@ fn a_cli_that_is_killed_has_failed() {
     let (machine, proxy) = model(WHOLE);
     machine.script("cli", "echo going down >&2; kill -9 $$");
     let answer = proxy.complete(&chat("m", "hi"));
-    let expected = error("CLI failed", "server_error", None, "unknown", Some("going down"));
+    let expected = error("CLI failed: going down", "server_error", None, "unknown", Some("going down"));
     assert_eq!((answer.status, answer.json()), (500, expected));
 }
 

@@ -47,7 +47,7 @@ fn a_silent_stream_gives_signs_of_life() {
 
 #[test]
 fn a_run_that_fails_has_a_status_until_the_headers_are_out() {
-    let failed = error("CLI failed", "server_error", None, "unknown", Some("boom"));
+    let failed = error("CLI failed: boom", "server_error", None, "unknown", Some("boom"));
     let machine = limited("headers_after = \"10m\"");
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
     let mut body = chat("m", "hi");
@@ -85,7 +85,7 @@ fn only_the_end_of_standard_error_is_kept() {
     let machine = limited("stderr = 8");
     machine.stand_in("cli", &["say", "--err", "0123456789", "--exit", "3", ""]);
     let answer = machine.serve().complete(&chat("m", "hi"));
-    let expected = error("CLI failed", "server_error", None, "unknown", Some("23456789"));
+    let expected = error("CLI failed: 23456789", "server_error", None, "unknown", Some("23456789"));
     assert_eq!((answer.status, answer.json()), (500, expected));
 }
 

@@ -24,6 +24,7 @@ mod plugins;
 mod policy;
 mod process;
 mod queue;
+mod repeats;
 mod retry;
 mod saving;
 mod session;

@@ -70,8 +70,8 @@ fn the_official_client_completes_streams_and_understands_errors() {
                 "Error code: 401 - a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`",
                 "invalid_api_key",
             ],
-            ["InternalServerError", "Error code: 500 - CLI failed", "unknown"],
-            ["APIError", "CLI failed", "unknown"],
+            ["InternalServerError", "Error code: 500 - CLI failed: boom", "unknown"],
+            ["APIError", "CLI failed: boom", "unknown"],
         ],
     });
     assert_eq!(summary, expected);

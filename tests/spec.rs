@@ -219,7 +219,8 @@ pub(crate) fn a_cli_that_fails_is_a_failure_with_its_standard_error() {
     machine.stand_in("cli", &["say", "--err", "boom: no such thing\n", "--exit", "3", "half an answer"]);
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
-    let expected = error("CLI failed", "server_error", None, "unknown", Some("boom: no such thing"));
+    let expected =
+        error("CLI failed: boom: no such thing", "server_error", None, "unknown", Some("boom: no such thing"));
     assert_eq!((answer.status, answer.json()), (500, expected));
     assert_eq!(answer.header("x-should-retry"), Some("false"));
 }

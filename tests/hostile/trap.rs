@@ -50,7 +50,7 @@ fn the_exit_code_still_tells_whether_a_run_failed_whose_plugin_did() {
     let machine = machine("trap-in-exit", MODEL);
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", "half"]);
     let answer = machine.serve().complete(&chat("m", "hi"));
-    let mut expected = error("CLI failed", "server_error", None, "unknown", Some("boom"));
+    let mut expected = error("CLI failed: boom", "server_error", None, "unknown", Some("boom"));
     expected["error"]["partial"] = "half".into();
     assert_eq!((answer.status, answer.json()), (500, expected));
 }

@@ -234,7 +234,13 @@ fn show_diagnoses(diagnoses: &[Diagnosis]) -> anyhow::Result<ExitCode> {
         match &diagnosis.answer {
             Some(Ok(answer)) => writeln!(stdout, "  answered: {}", answer.trim())?,
             Some(Err(failure)) => {
-                let detail = failure.detail.lines().last().map(|line| format!(": {line}")).unwrap_or_default();
+                let detail = failure
+                    .detail
+                    .lines()
+                    .last()
+                    .filter(|line| !failure.message.ends_with(line))
+                    .map(|line| format!(": {line}"))
+                    .unwrap_or_default();
                 writeln!(stdout, "  failed ({}): {}{detail}", failure.category.name(), failure.message)?;
             }
             None => {}

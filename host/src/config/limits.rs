@@ -25,6 +25,7 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
         retry: RetryLimits {
             first: duration(&mut section, "retry_first", Zero::Allowed, retry.first),
             longest: duration(&mut section, "retry_longest", Zero::Allowed, retry.longest),
+            failure_memory: duration(&mut section, "failure_memory", Zero::Allowed, retry.failure_memory),
         },
     };
     section.finish();

@@ -38,6 +38,12 @@ impl Category {
         matches!(self, Self::RateLimit | Self::Network | Self::Server | Self::Timeout)
     }
 
+    /// Whether the client is asked to try again by itself. Of anything else a repetition would be one more run of an agent that
+    /// meets the same, or does the same work a second time.
+    pub fn invites_another_try(self) -> bool {
+        self == Self::RateLimit
+    }
+
     /// Whether another model may do what this one could not.
     pub fn may_fall_back(self) -> bool {
         matches!(self, Self::Quota | Self::Network | Self::Server | Self::Timeout | Self::NotFound | Self::Unknown)

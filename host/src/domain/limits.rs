@@ -155,10 +155,17 @@ pub struct RetryLimits {
     pub first: Duration,
     /// The longest wait. A CLI that is told to wait longer is not tried again.
     pub longest: Duration,
+    /// How long a failure that would come again is given to the same request without a run. Clients that repeat do so within
+    /// seconds; a person who has mended something takes about a minute.
+    pub failure_memory: Duration,
 }
 
 impl Default for RetryLimits {
     fn default() -> Self {
-        Self { first: Duration::from_secs(1), longest: Duration::from_secs(60) }
+        Self {
+            first: Duration::from_secs(1),
+            longest: Duration::from_secs(60),
+            failure_memory: Duration::from_secs(60),
+        }
     }
 }

@@ -1,26 +1,49 @@
-//! By what a request is known again: its `Idempotency-Key`, or that an SDK says it sends it once more.
+//! By what a request is known again: who asks what, its `Idempotency-Key`, or that its client says it sends it once more.
 //!
 //! The SDKs made by Stainless, OpenAI's among them, repeat a request by themselves when a connection breaks, and count
-//! the repetitions in `x-stainless-retry-count`.
+//! the repetitions in `x-stainless-retry-count`; others, and proxies on the way, count in headers of their own.
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use sha2::{Digest, Sha256};
 
-use crate::run::Claim;
+use crate::run::{Claim, Identity};
 
 const KEY: &str = "idempotency-key";
-const RETRY_COUNT: &str = "x-stainless-retry-count";
 
-/// What a request may be known by, if it may be sent again.
-pub(super) fn of(headers: &HeaderMap, body: &[u8]) -> Option<Claim> {
-    let credential = headers.get(header::AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
-    let session = headers.get("x-agent-session").map(|value| value.as_bytes()).unwrap_or_default();
-    let body = digest(&[session, body]);
-    if let Some(key) = headers.get(KEY) {
-        return Some(Claim { key: digest(&[credential, key.as_bytes()]), body, joins: true });
-    }
-    let count = headers.get(RETRY_COUNT)?.to_str().ok()?.parse::<u32>().ok()?;
-    Some(Claim { key: digest(&[credential, &body]), body, joins: count > 0 })
+/// Asks for a run, whatever is remembered of the same request.
+const RERUN: &str = "x-agentbay-rerun";
+
+/// Headers in which tries are counted, and what the first one is.
+const COUNTS: [(&str, u32); 6] = [
+    ("x-stainless-retry-count", 0),
+    ("x-retry-count", 0),
+    ("x-retry-attempt", 0),
+    ("grpc-previous-rpc-attempts", 0),
+    ("x-envoy-attempt-count", 1),
+    ("amz-sdk-request", 1),
+];
+
+/// What a request is, and what it may be known by if it may be sent again.
+pub(super) fn of(headers: &HeaderMap, body: &[u8]) -> Identity {
+    let bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
+    let credential = bytes(header::AUTHORIZATION.as_str());
+    let body = digest(&[bytes("x-agent-session"), body]);
+    let request = digest(&[credential, &body]);
+    let count = COUNTS.iter().find_map(|(name, first)| Some(count(headers.get(*name)?)?.saturating_sub(*first)));
+    let repeated = count.is_some_and(|count| count > 0);
+    let anew = headers.get(RERUN).is_some_and(|value| !matches!(value.as_bytes(), b"false" | b"0" | b""));
+    let claim = match headers.get(KEY) {
+        Some(key) => Some(Claim { key: digest(&[credential, key.as_bytes()]), body, joins: true }),
+        None => count.map(|_| Claim { key: request, body, joins: repeated }),
+    };
+    Identity { request, claim, repeated, anew }
+}
+
+/// The number in a header: it stands alone, or as `attempt=2; max=3`.
+fn count(value: &HeaderValue) -> Option<u32> {
+    let value = value.to_str().ok()?;
+    let attempt = value.split(';').find_map(|part| part.trim().strip_prefix("attempt="));
+    attempt.unwrap_or(value).trim().parse().ok()
 }
 
 /// A digest in which no part can pass for the beginning of the next.
@@ -37,9 +60,15 @@ fn digest(parts: &[&[u8]]) -> [u8; 32] {
 mod tests {
     use super::*;
 
-    fn claim(headers: &[(&'static str, &'static str)], body: &str) -> Option<Claim> {
+    const RETRY_COUNT: &str = "x-stainless-retry-count";
+
+    fn identity(headers: &[(&'static str, &'static str)], body: &str) -> Identity {
         let headers = headers.iter().map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         of(&headers.collect(), body.as_bytes())
+    }
+
+    fn claim(headers: &[(&'static str, &'static str)], body: &str) -> Option<Claim> {
+        identity(headers, body).claim
     }
 
     #[test]
@@ -51,6 +80,36 @@ mod tests {
             [joins(&[(RETRY_COUNT, "0")]), joins(&[(RETRY_COUNT, "1")]), joins(&[(KEY, "k")])],
             [false, true, true]
         );
+    }
+
+    #[test]
+    fn a_repetition_is_known_by_any_of_the_headers_that_count_it() {
+        for (name, first, second) in [
+            (RETRY_COUNT, "0", "1"),
+            ("x-retry-count", "0", "2"),
+            ("x-envoy-attempt-count", "1", "2"),
+            ("grpc-previous-rpc-attempts", "0", "1"),
+            ("amz-sdk-request", "attempt=1; max=3", "attempt=2; max=3"),
+        ] {
+            let repeated = [first, second].map(|value| identity(&[(name, value)], "a").repeated);
+            assert_eq!(repeated, [false, true], "{name}");
+        }
+        assert!(!identity(&[], "a").repeated);
+    }
+
+    #[test]
+    fn a_request_is_told_apart_by_who_asks_what_in_which_session() {
+        let request = |headers: &[(&'static str, &'static str)], body| identity(headers, body).request;
+        let one = request(&[], "a");
+        assert_eq!(request(&[(RETRY_COUNT, "1"), (RERUN, "true")], "a"), one);
+        for other in [
+            request(&[], "b"),
+            request(&[("authorization", "Bearer x")], "a"),
+            request(&[("x-agent-session", "s")], "a"),
+        ] {
+            assert_ne!(other, one);
+        }
+        assert_eq!([identity(&[(RERUN, "true")], "a").anew, identity(&[(RERUN, "false")], "a").anew], [true, false]);
     }
 
     #[test]

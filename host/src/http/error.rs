@@ -19,6 +19,8 @@ pub(super) struct ApiError {
     status: StatusCode,
     error: Box<ErrorBody>,
     retry_after: Option<Duration>,
+    /// Set if the failure is that of the same request a while ago.
+    remembered: Option<Duration>,
     /// Set if repeating the request would do the same again, or run an agent a second time. SDKs repeat by themselves.
     never_again: bool,
 }
@@ -42,19 +44,25 @@ struct Envelope<'a> {
     error: &'a ErrorBody,
 }
 
+/// Seconds that a client is told to wait at the most: no allowance lasts longer than a month.
+const LONGEST_WAIT: u64 = 31 * 24 * 60 * 60;
+
+/// The client's key is not known.
+const INVALID_KEY: &str = "invalid_api_key";
+
 const INVALID: &str = "invalid_request_error";
 
-/// What a category means in HTTP: status, `type`, and whether an SDK may repeat the request by itself.
-fn answer(category: Category) -> (StatusCode, &'static str, bool) {
+/// What a category means in HTTP: status and `type`.
+fn answer(category: Category) -> (StatusCode, &'static str) {
     match category {
-        Category::Quota => (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota", false),
-        Category::RateLimit => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", true),
-        Category::Authentication => (StatusCode::UNAUTHORIZED, "authentication_error", false),
-        Category::Validation => (StatusCode::BAD_REQUEST, INVALID, false),
-        Category::Network | Category::Server => (StatusCode::BAD_GATEWAY, "server_error", false),
-        Category::Timeout => (StatusCode::GATEWAY_TIMEOUT, "server_error", false),
-        Category::NotFound => (StatusCode::NOT_FOUND, "not_found_error", false),
-        Category::Configuration | Category::Unknown => (StatusCode::INTERNAL_SERVER_ERROR, "server_error", false),
+        Category::Quota => (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota"),
+        Category::RateLimit => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error"),
+        Category::Authentication => (StatusCode::UNAUTHORIZED, "authentication_error"),
+        Category::Validation => (StatusCode::BAD_REQUEST, INVALID),
+        Category::Network | Category::Server => (StatusCode::BAD_GATEWAY, "server_error"),
+        Category::Timeout => (StatusCode::GATEWAY_TIMEOUT, "server_error"),
+        Category::NotFound => (StatusCode::NOT_FOUND, "not_found_error"),
+        Category::Configuration | Category::Unknown => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
     }
 }
 
@@ -68,7 +76,13 @@ impl ApiError {
     ) -> Self {
         let error =
             ErrorBody { message: message.into(), kind: INVALID, param, code, detail: String::new(), partial: None };
-        Self { status, error: Box::new(error), retry_after: None, never_again: true }
+        Self { status, error: Box::new(error), retry_after: None, remembered: None, never_again: true }
+    }
+
+    /// The client's key is not known.
+    pub(super) fn no_key() -> Self {
+        let message = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
+        Self::refused(StatusCode::UNAUTHORIZED, INVALID_KEY, None, message)
     }
 
     /// A field of the body is wrong.
@@ -133,7 +147,7 @@ impl ApiError {
 
 impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
-        let (status, kind, repeatable) = answer(failure.category);
+        let (status, kind) = answer(failure.category);
         let code = failure.category.name();
         let error =
             ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail, partial: None };
@@ -141,7 +155,8 @@ impl From<Failure> for ApiError {
             status,
             error: Box::new(error),
             retry_after: failure.retry.as_ref().and_then(|hint| hint.wait(Timestamp::now())),
-            never_again: !repeatable,
+            remembered: None,
+            never_again: !failure.category.invites_another_try(),
         }
     }
 }
@@ -152,6 +167,7 @@ impl From<StartError> for ApiError {
         match error {
             StartError::UnknownModel(unknown) => unknown.into(),
             StartError::OtherRequest => Self::refused(StatusCode::CONFLICT, "idempotency_key_in_use", None, message),
+            StartError::Remembered { failure, ago } => Self { remembered: Some(ago), ..failure.into() },
             StartError::Stopping => {
                 let mut stopping = Self::refused(StatusCode::SERVICE_UNAVAILABLE, "stopping", None, message);
                 stopping.error.kind = "server_error";
@@ -182,13 +198,17 @@ impl IntoResponse for ApiError {
         let mut response = (self.status, Json(Envelope { error: &self.error })).into_response();
         let headers = response.headers_mut();
         if let Some(wait) = self.retry_after {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.clamp(1, LONGEST_WAIT)));
         }
         if self.never_again {
             headers.insert("x-should-retry", HeaderValue::from_static("false"));
         }
-        if self.status == StatusCode::UNAUTHORIZED {
+        if let Some(ago) = self.remembered {
+            headers.insert("x-agentbay-remembered", HeaderValue::from(ago.as_secs()));
+        }
+        // A CLI that is not logged in is not helped by any key of the client's.
+        if self.error.code == INVALID_KEY {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
@@ -249,5 +269,14 @@ mod tests {
         let response = error.into_response();
         assert_eq!(response.headers()[header::RETRY_AFTER], "2");
         assert!(!response.headers().contains_key("x-should-retry"));
+    }
+
+    #[test]
+    fn a_time_to_wait_that_makes_no_sense_is_clamped() {
+        for (told, seconds) in [(0, "1"), (1, "1"), (1_000, "1"), (u64::MAX, "2678400")] {
+            let retry = Some(RetryHint::AfterMs(told));
+            let error = ApiError::from(Failure { retry, ..Failure::new(Category::Quota, "m", "") });
+            assert_eq!(error.into_response().headers()[header::RETRY_AFTER], seconds, "{told}");
+        }
     }
 }

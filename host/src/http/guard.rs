@@ -85,8 +85,7 @@ fn check_key(request: &Request, access: &Access) -> Result<(), ApiError> {
     if open || !access.needs_key() || key(request.headers()).is_some_and(|key| access.knows(key)) {
         return Ok(());
     }
-    let message = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
-    Err(ApiError::refused(StatusCode::UNAUTHORIZED, "invalid_api_key", None, message))
+    Err(ApiError::no_key())
 }
 
 fn key(headers: &HeaderMap) -> Option<&str> {

@@ -6,6 +6,9 @@
 //! - `x-agentbay-plugin`: `trapped` if the plugin failed in the middle, so that the rest is as the CLI printed it;
 //! - `x-agentbay-ref`: the ref under which what the run leaves in its worktree is kept. There is one as soon as the run
 //!   is over and cleared away, if it left anything.
+//!
+//! `x-agentbay-remembered`, the seconds since the same request failed, is told by `error`; `x-agentbay-rerun`, by which a client
+//! asks for a run all the same, is read by `claim`.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 

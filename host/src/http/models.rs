@@ -3,11 +3,12 @@
 //! The form is that of the OpenAI API. An id may have slashes and colons in it.
 
 use axum::Json;
-use axum::extract::{Path, State as FromState};
+use axum::extract::State as FromState;
 use serde::Serialize;
 
 use super::State;
 use super::error::ApiError;
+use super::path::Name;
 use crate::domain::Model;
 
 /// A list of models.
@@ -41,7 +42,7 @@ pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
 }
 
 /// One model.
-pub(super) async fn one(FromState(state): FromState<State>, Path(id): Path<String>) -> Result<Json<Entry>, ApiError> {
+pub(super) async fn one(FromState(state): FromState<State>, Name(id): Name) -> Result<Json<Entry>, ApiError> {
     let snapshot = state.snapshots.newest();
     let model = snapshot.models.get(&id).ok_or_else(|| ApiError::no_such_model(&id))?;
     Ok(Json(Entry::from(model.as_ref())))

@@ -2,9 +2,24 @@
 //!
 //! A name with a slash too many of its own is reached by `%2F`.
 
-use axum::extract::Request;
+use axum::extract::{FromRequestParts, Path, Request};
 use axum::http::Uri;
+use axum::http::request::Parts;
 use axum::http::uri::PathAndQuery;
+
+use super::error::ApiError;
+
+/// The name in a path, decoded. There is nothing at a path whose bytes are no text.
+pub(super) struct Name(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Name {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let name = Path::<String>::from_request_parts(parts, state).await;
+        name.map(|Path(name)| Self(name)).map_err(|_| ApiError::no_route(parts.uri.path()))
+    }
+}
 
 /// The request without the slashes that mean nothing.
 pub(super) fn tidied(mut request: Request) -> Request {

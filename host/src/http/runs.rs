@@ -1,13 +1,14 @@
 //! `/v1/runs`: the runs that go on, how one is ended, and what one has changed.
 
 use axum::Json;
-use axum::extract::{Path, State as FromState};
+use axum::extract::State as FromState;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
 use super::State;
 use super::error::ApiError;
+use super::path::Name;
 use crate::domain::{Category, Failure, RunId};
 use crate::run::{FailedTry, LiveRun};
 
@@ -47,21 +48,21 @@ pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
 }
 
 /// One of them.
-pub(super) async fn one(FromState(state): FromState<State>, Path(id): Path<String>) -> Result<Json<WireRun>, ApiError> {
+pub(super) async fn one(FromState(state): FromState<State>, Name(id): Name) -> Result<Json<WireRun>, ApiError> {
     known(&id, state.runner.one(named(&id)?)).map(Json)
 }
 
 /// Ends one. Its client is told; its processes may take the grace time to end.
 pub(super) async fn cancel(
     FromState(state): FromState<State>,
-    Path(id): Path<String>,
+    Name(id): Name,
 ) -> Result<(StatusCode, Json<WireRun>), ApiError> {
     let run = known(&id, state.runner.cancel(named(&id)?))?;
     Ok((StatusCode::ACCEPTED, Json(run)))
 }
 
 /// What one changed that is over, as a patch.
-pub(super) async fn diff(FromState(state): FromState<State>, Path(id): Path<String>) -> Result<Response, ApiError> {
+pub(super) async fn diff(FromState(state): FromState<State>, Name(id): Name) -> Result<Response, ApiError> {
     let run = named(&id)?;
     match state.runner.patch(run).await {
         Ok(Some(patch)) => Ok(([(header::CONTENT_TYPE, "text/x-diff")], patch).into_response()),

@@ -109,7 +109,7 @@ pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &En
         Ok(started) => task.listen(started, place, interest).await,
         Err(error) => not_started(error),
     };
-    Attempt { model: model.name.clone(), ..attempt }
+    Attempt { model: model.name.clone(), ended: attempt.ended.explained(task.route), ..attempt }
 }
 
 impl Task<'_> {

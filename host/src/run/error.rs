@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::queue::NoPlace;
 use crate::domain::{Category, Failure, Model, PluginId, RetryHint};
@@ -30,6 +31,14 @@ pub enum StartError {
     /// The client's key for the request stands for another one that goes on.
     #[error("the Idempotency-Key stands for another request that is still running: choose a new one for each request")]
     OtherRequest,
+    /// The same request has failed a while ago, and would fail again.
+    #[error("{}", .failure.message)]
+    Remembered {
+        /// How it failed.
+        failure: Failure,
+        /// How long ago.
+        ago: Duration,
+    },
     /// The host is about to end.
     #[error("the proxy is stopping and takes no new requests: try again when it has been started again")]
     Stopping,

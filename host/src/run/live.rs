@@ -64,6 +64,19 @@ pub struct PluginFailed {
     pub driver: PluginId,
 }
 
+/// What tells a request from all others, and what its client says of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Says who asks what, in which session.
+    pub request: [u8; 32],
+    /// By what it is known to be a run that goes on, if it may come again.
+    pub claim: Option<Claim>,
+    /// Its client says that it has sent it before.
+    pub repeated: bool,
+    /// Its client wants a run, whatever is remembered of it.
+    pub anew: bool,
+}
+
 /// By what a request is known again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
@@ -197,6 +210,15 @@ impl Entry {
     /// Whether a try has failed already.
     pub(super) fn has_any_failed(&self) -> bool {
         self.runs.one(self.id).is_some_and(|run| !run.failed.is_empty())
+    }
+
+    /// No request joins the run any more: it has failed in a way that invites another try.
+    pub(super) fn is_not_joined(&self) {
+        self.runs.0.send_modify(|state| {
+            if let Some(going) = state.runs.get_mut(&self.id) {
+                going.claim = None;
+            }
+        });
     }
 
     fn change(&self, change: impl FnOnce(&mut LiveRun)) {

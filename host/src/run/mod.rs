@@ -6,9 +6,12 @@
 
 mod attempt;
 mod error;
+mod explain;
+mod failures;
 mod feed;
 mod interest;
 mod live;
+mod logins;
 mod notices;
 mod piece;
 mod pipeline;
@@ -25,7 +28,7 @@ mod tail;
 mod text;
 
 pub use error::{StartError, UnknownModel};
-pub use live::{Claim, FailedTry, LiveRun, Phase, PluginFailed};
+pub use live::{Claim, FailedTry, Identity, LiveRun, Phase, PluginFailed};
 pub use policy::executable;
 pub use runner::{Ended, Request, Run, Runner, Step};
 pub use text::Cleaner;

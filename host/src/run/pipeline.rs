@@ -8,14 +8,16 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::attempt::{self, Attempt, Task};
+use super::failures::Memory;
 use super::feed::Writer;
 use super::interest::Interest;
 use super::live::{Entry, FailedTry, Phase};
+use super::logins::Logins;
 use super::pump::interruption;
 use super::retry::Tries;
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
-use crate::domain::{Category, Failure, Outcome, RunId};
+use crate::domain::{Category, Failure, KillReason, Outcome, RunId};
 use crate::metrics::Metrics;
 use crate::workspace::Author;
 
@@ -24,6 +26,10 @@ pub(super) struct Job {
     pub(super) id: RunId,
     pub(super) route: Route,
     pub(super) request: Request,
+    /// Its client has sent it before: it tries again by itself, and two who do multiply.
+    pub(super) repeated: bool,
+    /// Remembers how it fails.
+    pub(super) memory: Option<Memory>,
     pub(super) means: Means,
     pub(super) metrics: Metrics,
     pub(super) entry: Entry,
@@ -56,10 +62,14 @@ pub(super) async fn carry_out(job: Job) {
         job.metrics.run_ended(&asked.name, &asked.driver, failure);
         log(&ended);
         let author = failure.is_none().then(|| Author { run: job.id, model: &model, at: Timestamp::now() });
+        job.remember(&ended.outcome, rest.is_some());
         job.writer.end(Step::Ended(ended));
         job.entry.is(Phase::Ending);
         if let Some(rest) = rest {
             rest.clear_away(&job.means.git, author).await;
+        }
+        if let Some(memory) = &job.memory {
+            memory.settle(|| Logins::of(&job.route, job.request.session.is_some(), &job.means.host));
         }
         job.wait_for_listeners().await;
     }
@@ -93,7 +103,8 @@ impl Job {
     /// Tries one model. Nothing if another one is to be tried in its place.
     async fn tries_of(&self, route: &Route, others: bool) -> Option<Attempt> {
         let model = &route.model;
-        let mut tries = Tries::new(model.retries, route.limits.retry);
+        let retries = if self.repeated { 0 } else { model.retries };
+        let mut tries = Tries::new(retries, route.limits.retry);
         let until = Instant::now() + model.timeout;
         loop {
             self.entry.is_served_by(&model.name, &model.driver);
@@ -145,6 +156,22 @@ impl Job {
         self.entry.has_failed(failed.clone());
         self.writer.tell(Step::Failed(failed)).await;
         next
+    }
+
+    /// Remembers a failure for which a process was at work. Who cancelled a run, or went away, may want it after all.
+    fn remember(&self, outcome: &Outcome, worked: bool) {
+        let Outcome::Failed { failure, .. } = outcome else {
+            self.memory.iter().for_each(Memory::forget);
+            return;
+        };
+        if failure.category.invites_another_try() {
+            self.entry.is_not_joined();
+        }
+        let model = &self.route.model;
+        let unwanted = [KillReason::Cancelled, KillReason::Shutdown].map(|reason| interruption(reason, model));
+        if worked && !unwanted.contains(failure) {
+            self.memory.iter().for_each(|memory| memory.remember(failure, self.route.limits.retry.failure_memory));
+        }
     }
 
     fn interest(&self) -> Interest<'_> {

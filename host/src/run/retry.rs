@@ -50,7 +50,10 @@ mod tests {
     use crate::domain::{Category, RetryHint};
 
     fn tries(retries: usize) -> Tries {
-        Tries::new(retries, RetryLimits { first: Duration::from_secs(1), longest: Duration::from_secs(60) })
+        Tries::new(
+            retries,
+            RetryLimits { first: Duration::from_secs(1), longest: Duration::from_secs(60), ..RetryLimits::default() },
+        )
     }
 
     fn failure(category: Category, retry: Option<RetryHint>) -> Failure {

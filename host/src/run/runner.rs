@@ -7,8 +7,10 @@ use jiff::Timestamp;
 use tracing::Instrument;
 
 use super::error::StartError;
+use super::failures::{Before, Failures, Memory};
 use super::feed::{Listener, feed};
-use super::live::{Claim, Entered, FailedTry, LiveRun, LiveRuns, Phase, PluginFailed};
+use super::live::{Entered, FailedTry, Identity, LiveRun, LiveRuns, Phase, PluginFailed};
+use super::logins::Logins;
 use super::pipeline::{self, Job};
 use super::queue::Queue;
 use super::route::{Route, route};
@@ -25,6 +27,7 @@ pub struct Runner {
     snapshots: Snapshots,
     means: Means,
     live: LiveRuns,
+    failures: Failures,
     metrics: Metrics,
     tasks: Tasks,
 }
@@ -97,15 +100,29 @@ impl Runner {
     pub fn new(snapshots: Snapshots, host: HostVariables, runs_dir: PathBuf, metrics: Metrics, tasks: Tasks) -> Self {
         let git = Git::new(host.clone());
         let means = Means { host, git, runs_dir, queue: Queue::new() };
-        Self { snapshots, means, live: LiveRuns::new(), metrics, tasks }
+        Self { snapshots, means, live: LiveRuns::new(), failures: Failures::default(), metrics, tasks }
     }
 
-    /// Starts a run, or joins the one that goes on for the same claim.
+    /// Starts a run, or joins the one that goes on for the same claim. Without an identity nothing is remembered of it.
     ///
     /// # Errors
     /// See [`StartError`]. Everything else that can go wrong is told by the run.
-    pub fn start(&self, request: Request, claim: Option<Claim>) -> Result<Run, StartError> {
-        let route = route(&self.snapshots.newest(), &request.model)?;
+    pub fn start(&self, request: Request, identity: Option<Identity>) -> Result<Run, StartError> {
+        let snapshot = self.snapshots.newest();
+        let route = route(&snapshot, &request.model)?;
+        let generation = snapshot.generation;
+        drop(snapshot);
+        let before = identity.as_ref().map_or(Before::Nothing, |identity| {
+            let logins = || Logins::of(&route, request.session.is_some(), &self.means.host);
+            self.failures.before(identity, generation, logins)
+        });
+        if let Before::Failed { failure, ago } = before {
+            tracing::info!(category = failure.category.name(), "a request is given the failure that it met before");
+            return Err(StartError::Remembered { failure, ago });
+        }
+        let repeated = before == Before::Invited || identity.as_ref().is_some_and(|identity| identity.repeated);
+        let memory = identity.as_ref().map(|identity| Memory::new(&self.failures, identity, generation));
+        let claim = identity.and_then(|identity| identity.claim);
         let unread = route.model.limits.unread;
         let linger = claim.as_ref().map(|_| route.limits.http.linger);
         let (writer, feed, listener) = feed(unread, linger);
@@ -119,7 +136,7 @@ impl Runner {
             Entered::New(entry) => {
                 let (means, metrics, stopping) = (self.means.clone(), self.metrics.clone(), self.tasks.stopping());
                 let id = entry.id();
-                let job = Job { id, route, request, means, metrics, entry, writer, stopping };
+                let job = Job { id, route, request, repeated, memory, means, metrics, entry, writer, stopping };
                 self.tasks.spawn(pipeline::carry_out(job).in_current_span());
                 Ok(Run { id, listener, unread })
             }

@@ -92,6 +92,7 @@ fn every_limit_has_its_key() {
         queue_wait = "13s"
         retry_first = 0
         retry_longest = "14s"
+        failure_memory = 0
         "#,
     )]);
     let expected = Limits {
@@ -125,7 +126,7 @@ fn every_limit_has_its_key() {
             stdin: 21,
         },
         queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },
-        retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14) },
+        retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14), failure_memory: Duration::ZERO },
     };
     assert_eq!(folder.load().unwrap().limits, expected);
 }

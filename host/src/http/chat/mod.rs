@@ -36,11 +36,11 @@ pub(super) async fn completions(
     let limits = state.snapshots.newest().limits.http;
     let session = head::wanted_session(&headers)?;
     let body = body::read(body, limits.body).await?;
-    let claim = claim::of(&headers, &body);
+    let identity = claim::of(&headers, &body);
     let Decoded { request, stream } = decode::decode(mend::json(&body)?.value(), session)?;
     drop(body);
     let model = request.model.clone();
-    let run = state.runner.start(request, claim)?;
+    let run = state.runner.start(request, Some(identity))?;
     let heading = heading(&run, model);
     Ok(match stream {
         Some(options) => stream::answer(run, heading, options, limits).await,

@@ -103,11 +103,12 @@ struct CompletionDetails {
 
 impl WireUsage {
     pub(super) fn of(usage: Usage, estimated: bool) -> Self {
+        let usage = clamped(usage);
         Self {
             estimated,
             prompt_tokens: usage.input,
             completion_tokens: usage.output,
-            total_tokens: usage.input.saturating_add(usage.output),
+            total_tokens: usage.input.saturating_add(usage.output).min(MOST),
             prompt_tokens_details: PromptDetails {
                 cached_tokens: usage.cached_input,
                 cache_write_tokens: usage.cache_write,
@@ -123,11 +124,38 @@ impl WireUsage {
     }
 }
 
+/// Tokens that are told at the most: larger numbers no reader in JavaScript holds exactly.
+const MOST: u64 = (1 << 53) - 1;
+
+fn clamped(usage: Usage) -> Usage {
+    let Usage { input, cached_input, cache_write, output, reasoning } = usage;
+    let [input, cached_input, cache_write] = [input, cached_input, cache_write].map(|tokens| tokens.min(MOST));
+    let [output, reasoning] = [output, reasoning].map(|tokens| tokens.min(MOST));
+    Usage { input, cached_input, cache_write, output, reasoning }
+}
+
 /// Why an answer ended, in the words that typed clients know.
 pub(super) fn finish_reason(stop: Stop) -> &'static str {
     match stop {
         Stop::EndTurn => "stop",
         Stop::MaxTurns | Stop::MaxTokens => "length",
         Stop::Refusal => "content_filter",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_that_make_no_sense_are_clamped() {
+        let most = Usage { input: u64::MAX, cached_input: u64::MAX, cache_write: 1, output: u64::MAX, reasoning: 2 };
+        let told = serde_json::to_value(WireUsage::of(most, false)).unwrap();
+        let numbers = ["prompt_tokens", "completion_tokens", "total_tokens"].map(|name| told[name].as_u64());
+        assert_eq!(numbers, [Some(MOST); 3]);
+        assert_eq!(
+            (&told["prompt_tokens_details"]["cached_tokens"], &told["prompt_tokens_details"]["cache_write_tokens"]),
+            (&MOST.into(), &1.into())
+        );
     }
 }
