@@ -52,7 +52,7 @@ pub(crate) fn nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_a
     let repo = machine.repo_at("repo");
     assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count() / 2, RUNS);
     let proxy = machine.serve();
-    assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count(), 0);
+    wait_for("the worktrees to be removed", || fs::read_dir(machine.path("trees")).unwrap().count() == 0);
     let saved = repo.git(&["for-each-ref", "--format=%(refname)", "refs/agentbay/"]);
     assert_eq!(saved.lines().count(), RUNS);
     for name in saved.lines() {
@@ -143,11 +143,9 @@ pub(crate) fn only_what_is_certainly_of_a_host_that_is_gone_is_ended_and_no_time
 
 #[test]
 pub(crate) fn a_second_signal_ends_the_program_whatever_blocks() {
-    let machine = Machine::configured(
-        "[server]\ndrain = \"10m\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\nagent_file = \"pipe\"\n",
-    );
-    // Whoever opens it waits for one that writes.
-    rustix::fs::mkfifoat(rustix::fs::CWD, machine.path("work/pipe"), 0o600.into()).unwrap();
+    let machine = Machine::configured("[server]\ndrain = \"10m\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\n");
+    // How the repository is has to be known before the run.
+    machine.script("git", "while :; do sleep 617; done");
     let proxy = machine.serve();
     let _client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
     wait_for("the run", || proxy.get("/v1/runs").body.contains("\"m\""));

@@ -13,6 +13,7 @@ mod container;
 mod doctor;
 mod errors;
 mod faults;
+mod git_hangs;
 mod goldens;
 mod histories;
 mod history;

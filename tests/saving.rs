@@ -184,5 +184,5 @@ fn a_folder_inside_a_repository_is_where_the_agent_works_in_its_worktree_too() {
         format!("the folder {late} is not in the commit {head}, from which worktrees are made: commit it first");
     let expected = error(&message, "server_error", None, "configuration", None);
     assert_eq!((answer.status, answer.json()), (500, expected));
-    assert_eq!(repo.git(&["worktree", "list"]).lines().count(), 1);
+    wait_for("the worktree to be removed", || repo.git(&["worktree", "list"]).lines().count() == 1);
 }

@@ -69,7 +69,7 @@ fn a_worktree_is_added_then_the_cli_runs_in_it_then_it_is_removed() {
     let expected = [
         format!("git -C {name} worktree add --detach {worktree} {head}"),
         format!("cli {worktree}"),
-        format!("git -C {name} worktree remove --force {worktree}"),
+        format!("git -C {name} worktree remove --force --force {worktree}"),
     ];
     assert_eq!(history(&machine), expected);
     assert!(!fs::exists(worktree).unwrap());

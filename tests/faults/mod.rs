@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::{auth, cases, errors, killed, limits, process, queue, retry, spec, stream, worktree};
+use crate::{auth, cases, errors, git_hangs, killed, limits, process, queue, retry, spec, stream, worktree};
 
 /// Lines that are tried at once.
 const AT_ONCE: usize = 4;
@@ -34,7 +34,7 @@ const fn fault(name: &'static str, does: &'static str, expected: &'static str, t
 const NOT_HERE: [(&str, &str, &str); 1] =
     [("case-054", "is a launcher of Windows that cuts its arguments", "no Windows")];
 
-const FAULTS: [Fault; 49] = [
+const FAULTS: [Fault; 54] = [
     fault(
         "1",
         "prints 70 KiB, then reads standard input to its end",
@@ -174,6 +174,36 @@ const FAULTS: [Fault; 49] = [
         "fails with a rate limit, then answers",
         "the next one runs at once",
         output::a_failure_keeps_nobody_out_afterwards,
+    ),
+    fault(
+        "git.1",
+        "has a git that hangs before it is started",
+        "504, ended, place freed",
+        git_hangs::a_git_that_hangs_before_the_cli_is_ended_and_the_next_run_has_its_place,
+    ),
+    fault(
+        "git.2",
+        "is cancelled while git hangs",
+        "answered, never started",
+        git_hangs::a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_started,
+    ),
+    fault(
+        "git.3",
+        "leaves work that git hangs on",
+        "kept, saved at the next start",
+        git_hangs::what_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start,
+    ),
+    fault(
+        "git.4",
+        "has a git that hangs; host stopped",
+        "all ended, nothing lost",
+        git_hangs::a_git_that_hangs_does_not_outlive_a_program_that_is_stopped,
+    ),
+    fault(
+        "git.5",
+        "left worktrees that git hangs on; host started",
+        "the port opens",
+        git_hangs::the_port_opens_while_old_worktrees_are_cleared_by_a_git_that_hangs,
     ),
     fault("25", "(a page under another name asks)", "403", auth::a_foreign_host_name_is_refused),
     fault(

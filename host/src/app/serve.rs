@@ -1,10 +1,11 @@
 //! The server from its start to its end.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use crate::run::Runner;
 use crate::status::Board;
 use crate::task::Tasks;
 use crate::watch::{Watch, Watched};
+use crate::workspace::Git;
 
 /// Serves until the process is told to stop. `announce` is called once connections are accepted.
 ///
@@ -43,7 +45,7 @@ pub async fn serve(
     let watched = Watched { folders: vec![config.plugins.dir.clone()], files: source.watched() };
     let watch = Watch::new(watched, config.plugins.watching)?;
     let loaded = with_config(&source, config.clone(), config.plugins.patience).await?;
-    clear_up(&loaded).await;
+    end_orphans(&loaded).await;
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
     let host = loaded.host.clone();
@@ -54,6 +56,9 @@ pub async fn serve(
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
     let listen = listener.local_addr()?;
 
+    // The work may be large and git slow: nobody waits for it.
+    let folders = worktrees::folders(&loaded);
+    tasks.spawn_until_stopped(clear_up(runner.git().clone(), config.limits.run.git, folders));
     tell(&tasks, &loaded, snapshots.clone(), listen);
     let reload = Reload::new(source, overrides, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
@@ -97,15 +102,19 @@ fn make_folder(dir: &Path) {
     }
 }
 
-/// Ends what is left of the runs of a host that was killed, and then saves their work.
-async fn clear_up(loaded: &Loaded) {
+/// Ends what is left of the runs of a host that was killed.
+async fn end_orphans(loaded: &Loaded) {
     let grace = loaded.config.limits.run.grace;
     match tokio::task::spawn_blocking(move || process::end_orphans(grace)).await {
         Ok(0) => {}
         Ok(count) => tracing::warn!(count, "processes of runs whose host is gone were ended"),
         Err(error) => tracing::warn!(%error, "cannot look for what is left of earlier runs"),
     }
-    for (worktree, cleared) in worktrees::prune(loaded, false).await {
+}
+
+/// Saves the work of such runs.
+async fn clear_up(git: Git, limit: Duration, folders: BTreeSet<PathBuf>) {
+    for (worktree, cleared) in worktrees::clear(&git, limit, folders, false).await {
         tracing::warn!(worktree = %worktree.display(), ?cleared, "a worktree was left by a run whose host is gone");
     }
 }

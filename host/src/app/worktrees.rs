@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::load::Loaded;
 use crate::workspace::{Cleared, Git, Listed, clear_left_over, worktrees_in};
@@ -14,15 +15,27 @@ pub fn list(loaded: &Loaded) -> Vec<Listed> {
 /// Saves what is in those whose host is gone, and removes them; those that are to be kept only if `all` are to go. Gives
 /// each with what became of it.
 pub async fn prune(loaded: &Loaded, all: bool) -> Vec<(PathBuf, Cleared)> {
+    let limit = loaded.config.limits.run.git;
     let git = Git::new(loaded.host.clone());
+    clear(&git, limit, folders(loaded), all).await
+}
+
+/// The same for these folders. One git command may take as long as `limit`.
+pub(super) async fn clear(
+    git: &Git,
+    limit: Duration,
+    folders: BTreeSet<PathBuf>,
+    all: bool,
+) -> Vec<(PathBuf, Cleared)> {
     let mut cleared = Vec::new();
-    for dir in folders(loaded) {
-        cleared.extend(clear_left_over(&git, &dir, all).await);
+    for dir in folders {
+        cleared.extend(clear_left_over(git, limit, &dir, all).await);
     }
     cleared
 }
 
-fn folders(loaded: &Loaded) -> BTreeSet<PathBuf> {
+/// The folders in which the models' worktrees are made.
+pub(super) fn folders(loaded: &Loaded) -> BTreeSet<PathBuf> {
     let models = loaded.snapshot.models.values();
     models.filter_map(|model| model.worktree.as_ref()).map(|worktree| worktree.dir.clone()).collect()
 }

@@ -108,6 +108,7 @@ fn run_limits(section: &mut Section<'_>, default: RunLimits) -> RunLimits {
         grace: duration(section, "grace", Zero::Allowed, default.grace),
         pipe_silence: duration(section, "pipe_silence", Zero::Allowed, default.pipe_silence),
         stdin: size(section, "stdin", Zero::Allowed, default.stdin),
+        git: duration(section, "git", Zero::Refused, default.git),
     }
 }
 

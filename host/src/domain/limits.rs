@@ -114,6 +114,9 @@ pub struct RunLimits {
     pub pipe_silence: Duration,
     /// Bytes of a plugin's replies that may wait for a CLI to read them, besides the prompt. A dialogue takes some KiB.
     pub stdin: u64,
+    /// How long one git command of the host may take. The checkout of a large repository takes a minute or two, and a
+    /// filter may download files meanwhile.
+    pub git: Duration,
 }
 
 impl Default for RunLimits {
@@ -126,6 +129,7 @@ impl Default for RunLimits {
             grace: Duration::from_secs(5),
             pipe_silence: Duration::from_millis(300),
             stdin: MIB,
+            git: Duration::from_secs(5 * 60),
         }
     }
 }

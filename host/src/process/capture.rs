@@ -1,12 +1,19 @@
 //! A short command run to its end, with what it said.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
+use std::future::{Future, pending};
+use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::timeout;
 
 use super::child::{Child, Command, Sign};
 use super::error::SpawnError;
 use crate::domain::{ExitStatus, StreamName};
+
+/// How long a killed process may take to be gone. One that waits for a dead disk never is, and nobody waits for it.
+const GONE: Duration = Duration::from_secs(2);
 
 /// How a command ended and what it said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,9 +38,35 @@ impl Captured {
 /// # Errors
 /// It cannot be started.
 pub async fn capture(command: Command, input: impl Into<Bytes>, most: usize) -> Result<Captured, SpawnError> {
+    let captured = capture_until(command, input, most, pending::<Infallible>()).await?;
+    captured.map_err(|never| match never {})
+}
+
+/// The same, but when `end` comes first, the command and all it started are ended, and the inner error says why.
+///
+/// # Errors
+/// It cannot be started.
+pub async fn capture_until<E>(
+    command: Command,
+    input: impl Into<Bytes>,
+    most: usize,
+    end: impl Future<Output = E>,
+) -> Result<Result<Captured, E>, SpawnError> {
+    let patience = command.grace.saturating_add(GONE);
     let mut child = Child::spawn(command)?;
     child.write(input);
     child.close_input();
+    let reason = tokio::select! {
+        captured = listen(&mut child, most) => return Ok(Ok(captured)),
+        reason = end => reason,
+    };
+    if timeout(patience, child.stop()).await.is_err() {
+        tracing::warn!("a command that was killed is still there: it may wait for a disk or a network file system");
+    }
+    Ok(Err(reason))
+}
+
+async fn listen(child: &mut Child, most: usize) -> Captured {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     loop {
         match child.next().await {
@@ -41,7 +74,7 @@ pub async fn capture(command: Command, input: impl Into<Bytes>, most: usize) -> 
             Sign::Output(StreamName::Stderr, bytes) => keep(&mut stderr, &bytes, most),
             Sign::Exited(status) => {
                 let stderr = String::from_utf8_lossy(&stderr).into_owned();
-                return Ok(Captured { status, stdout, stderr });
+                return Captured { status, stdout, stderr };
             }
         }
     }

@@ -23,7 +23,7 @@ mod restraint;
 mod size;
 mod table;
 
-pub use capture::{Captured, capture};
+pub use capture::{Captured, capture, capture_until};
 pub use child::{CHUNK, Child, Command, Sign};
 pub use environment::{HostVariables, Variables, changes_loading};
 pub use error::SpawnError;

@@ -1,6 +1,12 @@
-//! One try of one model: turn, plan, policy, workspace, process, events, outcome, and everything given back.
+//! One try of one model: turn, plan, policy, workspace, process, events and outcome. What has to be given back after it is
+//! `rest`'s.
 
+use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::error::{MissingPlugin, RunError};
 use super::interest::Interest;
@@ -8,13 +14,17 @@ use super::live::{Entry, Phase};
 use super::policy::{self, Refusal};
 use super::prompt::{self, Around};
 use super::pump::{self, Finish, Listening, interruption};
-use super::queue::{Place, Wanted};
+use super::queue::Wanted;
+use super::rest::{Left, Process, Rest};
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
-use crate::domain::{Failure, Framing, Helpers, PlanFile, RunId, Turn, Usage};
+use crate::domain::{Failure, Framing, Helpers, KillReason, PlanFile, RunId, Turn, Usage};
 use crate::plugin::{Driver, LoadedPlugin, Transcript};
 use crate::process::{Child, Command};
-use crate::workspace::{self, Additions, Author, Git, Lease, RunDir, Site, TreeState};
+use crate::workspace::{self, Additions, Git, RunDir, Site, TreeState, WorkspaceError};
+
+/// How long git may take to go when a run ends while it starts. It takes its locks away in that time.
+const SETTLE: Duration = Duration::from_millis(800);
 
 /// What is to be tried.
 #[derive(Debug, Clone, Copy)]
@@ -38,25 +48,7 @@ pub(super) struct Attempt {
     pub(super) ended: Ended,
     /// No other try can follow: something was said, or nobody wants one.
     pub(super) is_final: bool,
-    pub(super) rest: Option<Rest>,
-}
-
-/// What a try leaves behind.
-#[derive(Debug)]
-pub(super) struct Rest {
-    child: Child,
-    /// The process is not to go on.
-    unwanted: bool,
-    lease: Lease,
-    /// How the repository was before, if the try worked in it and that could be found out.
-    before: Option<TreeState>,
-    /// Set if what the agent adds for later tasks is to be committed.
-    additions: Option<Additions>,
-    used_a_tool: bool,
-    /// Held until the process has ended: it may read from it.
-    _run_dir: RunDir,
-    /// Held until everything is given back.
-    _place: Place,
+    pub(super) rest: Option<Left>,
 }
 
 /// All that a process is to be started with.
@@ -78,11 +70,15 @@ struct Started {
     framing: Framing,
     notices: usize,
     transcript: Transcript,
-    child: Child,
-    lease: Lease,
-    before: Option<TreeState>,
-    additions: Option<Additions>,
-    run_dir: RunDir,
+    process: Process,
+}
+
+/// Why nothing was started.
+enum NotStarted {
+    /// Something failed.
+    Failed(RunError),
+    /// It was ended while it started.
+    Interrupted(KillReason),
 }
 
 impl Attempt {
@@ -96,55 +92,89 @@ impl Attempt {
 /// Tries a model.
 pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &Entry) -> Attempt {
     let model = &task.route.model;
-    let wanted = Wanted::of(model, task.request.session.as_ref(), task.route.limits.queue);
-    let place = match interest.during(task.means.queue.enter(wanted)).await {
+    let entered = async {
+        let wanted = Wanted::of(model, task.request.session.as_ref(), task.route.limits.queue).await;
+        task.means.queue.enter(wanted).await
+    };
+    let place = match interest.during(entered).await {
         Ok(Ok(place)) => place,
         Ok(Err(no_place)) => return not_started(no_place.into()),
         Err(reason) => return Attempt::failed(interruption(reason, model)),
     };
     entry.is(Phase::Running);
-    let reference = model.worktree.as_ref().map(|_| workspace::reference(task.id));
-    interest.writer.tell(Step::Trying { model: model.name.clone(), reference }).await;
-    let attempt = match task.start().await {
-        Ok(started) => task.listen(started, place, interest).await,
-        Err(error) => not_started(error),
+    let until = Instant::now() + task.left;
+    let mut rest = Rest::new(place, task.means.git.for_run(task.id, model.limits.git));
+    let attempt = match task.start_until(until, interest, &mut rest).await {
+        Ok(started) => return task.listen(started, rest, until, interest).await,
+        Err(NotStarted::Failed(error)) => not_started(error),
+        Err(NotStarted::Interrupted(reason)) => {
+            let is_final = reason != KillReason::Timeout;
+            Attempt { is_final, ..Attempt::failed(interruption(reason, model)) }
+        }
     };
-    Attempt { model: model.name.clone(), ended: attempt.ended.explained(task.route), ..attempt }
+    let ended = attempt.ended.explained(task.route);
+    Attempt { model: model.name.clone(), ended, rest: Some(rest.into()), ..attempt }
 }
 
 impl Task<'_> {
-    async fn listen(self, started: Started, place: Place, interest: Interest<'_>) -> Attempt {
-        tracing::info!(workdir = %started.lease.workdir().display(), "run started");
-        let Started { turn, framing, notices, transcript, mut child, lease, before, additions, run_dir } = started;
+    async fn listen(self, started: Started, mut rest: Rest, until: Instant, interest: Interest<'_>) -> Attempt {
+        let Started { turn, framing, notices, transcript, mut process } = started;
         let model = &self.route.model;
-        let listening = Listening { turn: &turn, framing, model, place: &place, left: self.left, notices, interest };
+        let place = &rest.place;
+        let listening = Listening { turn: &turn, framing, model, place, until, notices, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
-            pump::listen(listening, transcript, &mut child).await;
+            pump::listen(listening, transcript, &mut process.child).await;
         let told = tally.told();
         let usage = told.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         let ended = Ended { outcome, usage, usage_estimated: told.is_none() };
-        let rest = Rest { child, unwanted, lease, before, additions, used_a_tool, _run_dir: run_dir, _place: place };
-        Attempt { model: model.name.clone(), ended, is_final, rest: Some(rest) }
+        rest.process = Some(Process { unwanted, used_a_tool, ..process });
+        Attempt { model: model.name.clone(), ended, is_final, rest: Some(rest.into()) }
     }
 
-    async fn start(self) -> Result<Started, RunError> {
-        // Side by side: git takes as long as the plugin.
-        let (before, prepared) = tokio::join!(self.state_before(), self.prepare());
-        let Prepared { turn, framing, notices, files, command, transcript, site, run_dir } = prepared?;
-        run_dir.write(&files)?;
-        let git = &self.means.git;
-        let lease = site.lease(git).await?;
-        let additions = self.additions(&lease).await;
-        match Child::spawn(command) {
-            Ok(child) => Ok(Started { turn, framing, notices, transcript, child, lease, before, additions, run_dir }),
-            Err(error) => {
-                lease.give_back(git).await;
-                Err(RunError::Spawn { error, install_hint: String::new() })
-            }
+    /// Tells that the model is tried and starts it, for as long as the run is wanted and has time. What is to be given
+    /// back is in `rest`, however this ends.
+    async fn start_until(self, until: Instant, interest: Interest<'_>, rest: &mut Rest) -> Result<Started, NotStarted> {
+        let model = &self.route.model;
+        let reference = model.worktree.as_ref().map(|_| workspace::reference(self.id));
+        let trying = interest.writer.tell(Step::Trying { model: model.name.clone(), reference });
+        interest.during_until(until, trying).await.map_err(NotStarted::Interrupted)?;
+
+        let unwanted = CancellationToken::new();
+        let git = rest.git.until(&unwanted);
+        let (reason, started) = {
+            let mut start = pin!(self.start(&git, &unwanted, rest));
+            let reason = match interest.during_until(until, &mut start).await {
+                Ok(started) => return started.map_err(NotStarted::Failed),
+                Err(reason) => reason,
+            };
+            unwanted.cancel();
+            (reason, timeout(SETTLE, start).await)
+        };
+        if let Ok(Ok(started)) = started {
+            rest.process = Some(Process { unwanted: true, ..started.process });
         }
+        Err(NotStarted::Interrupted(reason))
     }
 
-    async fn prepare(self) -> Result<Prepared, RunError> {
+    async fn start(self, git: &Git, unwanted: &CancellationToken, rest: &mut Rest) -> Result<Started, RunError> {
+        // Side by side: git takes as long as the plugin.
+        let (before, prepared) = tokio::join!(self.state_before(git), self.prepare(git));
+        let Prepared { turn, framing, notices, files, command, transcript, site, run_dir } = prepared?;
+        rest.before = before?;
+        run_dir.write(&files)?;
+        let workdir = site.workdir();
+        site.lease(git, &mut rest.lease).await?;
+        rest.additions = self.additions(git, &workdir).await?;
+        if unwanted.is_cancelled() {
+            return Err(RunError::Unwanted);
+        }
+        let child = Child::spawn(command).map_err(|error| RunError::Spawn { error, install_hint: String::new() })?;
+        tracing::info!(workdir = %workdir.display(), "run started");
+        let process = Process { child, unwanted: false, used_a_tool: false, _run_dir: run_dir };
+        Ok(Started { turn, framing, notices, transcript, process })
+    }
+
+    async fn prepare(self, git: &Git) -> Result<Prepared, RunError> {
         let Self { route, means, .. } = self;
         let model = &route.model;
         let Driver { plugin, authority, limits } = &**route.driver.as_ref().map_err(MissingPlugin::clone)?;
@@ -154,7 +184,7 @@ impl Task<'_> {
         }
         let site = Site::new(model, self.id);
         let run_dir = RunDir::new(&means.runs_dir, self.try_id);
-        let turn = self.turn(plugin, &site, &run_dir).await?;
+        let turn = self.turn(git, plugin, &site, &run_dir).await?;
 
         let mut instance = plugin.instance(limits).await?;
         let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
@@ -169,26 +199,26 @@ impl Task<'_> {
         Ok(Prepared { turn, framing, notices, files, command, transcript, site, run_dir })
     }
 
-    /// How the repository is, where that has to be known to try again.
-    async fn state_before(self) -> Option<TreeState> {
+    /// How the repository is, where that has to be known to try again. A folder that is no repository cannot be known.
+    async fn state_before(&self, git: &Git) -> Result<Option<TreeState>, WorkspaceError> {
         let model = &self.route.model;
         if model.worktree.is_some() || !self.may_be_followed {
-            return None;
+            return Ok(None);
         }
-        TreeState::of(&self.means.git, &model.repo).await.ok()
+        known(TreeState::of(git, &model.repo).await)
     }
 
     /// What there is in the folder for helpers, if new files in it are to be committed.
-    async fn additions(self, lease: &Lease) -> Option<Additions> {
-        let Some(Helpers::Allowed { dir, log: Some(log) }) = &self.route.model.helpers else { return None };
-        let before = Additions::before(&self.means.git, lease.workdir(), dir, log).await;
-        before.inspect_err(|reason| tracing::warn!(%reason, "what the agent adds will not be committed")).ok()
+    async fn additions(self, git: &Git, workdir: &Path) -> Result<Option<Additions>, WorkspaceError> {
+        let Some(Helpers::Allowed { dir, log: Some(log) }) = &self.route.model.helpers else { return Ok(None) };
+        let before = Additions::before(git, workdir, dir, log).await;
+        known(before.inspect_err(|reason| tracing::warn!(%reason, "what the agent adds will not be committed")))
     }
 
-    async fn turn(self, plugin: &LoadedPlugin, site: &Site, run_dir: &RunDir) -> Result<Turn, RunError> {
+    async fn turn(self, git: &Git, plugin: &LoadedPlugin, site: &Site, run_dir: &RunDir) -> Result<Turn, RunError> {
         let Self { route: Route { model, .. }, request, .. } = self;
         let agent_file = match &model.agent_file {
-            Some(file) => site.agent_file(&self.means.git, file).await?,
+            Some(file) => site.agent_file(git, file).await?,
             None => None,
         };
         let around = Around {
@@ -214,37 +244,6 @@ impl Task<'_> {
     }
 }
 
-impl Rest {
-    /// Ends what is left of the process, and only then gives back what it worked in. What the agent of a finished turn
-    /// added is committed in between.
-    pub(super) async fn clear_away(self, git: &Git, author: Option<Author<'_>>) {
-        end(self.child, self.unwanted).await;
-        if let (Some(additions), Some(author)) = (self.additions, author) {
-            match additions.commit(git, author).await {
-                Ok(None) => {}
-                Ok(Some(commit)) => tracing::info!(commit, "what the agent added is committed"),
-                Err(reason) => tracing::warn!(%reason, "what the agent added is not committed, and still there"),
-            }
-        }
-        self.lease.give_back(git).await;
-    }
-
-    /// Ends the process, and throws away what it did in a worktree of its own. Says whether nothing is left of the try:
-    /// in the repository itself, nothing can be taken back.
-    pub(super) async fn throw_away(self, git: &Git) -> bool {
-        end(self.child, self.unwanted).await;
-        if self.lease.is_worktree() {
-            return self.lease.discard(git).await;
-        }
-        let unchanged = match (&self.before, self.used_a_tool) {
-            (Some(before), false) => TreeState::of(git, self.lease.workdir()).await.is_ok_and(|now| now == *before),
-            _ => false,
-        };
-        self.lease.give_back(git).await;
-        unchanged
-    }
-}
-
 /// A run could not even begin.
 fn not_started(error: RunError) -> Attempt {
     tracing::warn!(%error, "run not started");
@@ -252,10 +251,11 @@ fn not_started(error: RunError) -> Attempt {
     Attempt { is_final, ..Attempt::failed(error.into_failure()) }
 }
 
-async fn end(child: Child, unwanted: bool) {
-    if unwanted {
-        child.stop().await;
-    } else {
-        child.settle().await;
+/// What git says of a repository, if it says anything. That it hangs ends the run, since it would hang again.
+fn known<T>(said: Result<T, WorkspaceError>) -> Result<Option<T>, WorkspaceError> {
+    match said {
+        Ok(said) => Ok(Some(said)),
+        Err(error @ (WorkspaceError::Late { .. } | WorkspaceError::Unwanted)) => Err(error),
+        Err(_unknown) => Ok(None),
     }
 }

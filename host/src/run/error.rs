@@ -68,6 +68,9 @@ pub(super) enum RunError {
     /// The repository, the worktree or a folder cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+    /// Nobody wants the run any more.
+    #[error("the run is not wanted any more")]
+    Unwanted,
     /// The CLI cannot be started.
     #[error("{error}")]
     Spawn { error: SpawnError, install_hint: String },
@@ -127,9 +130,15 @@ pub(super) enum PolicyError {
 }
 
 impl RunError {
-    /// Whether no other try makes sense: there is as little place or plugin for it.
+    /// Whether no other try makes sense: there is as little place or plugin for it, or git would hang again.
     pub(super) fn is_final(&self) -> bool {
-        matches!(self, Self::NoPlace(_) | Self::MissingPlugin(MissingPlugin::StillLoading { .. }))
+        matches!(
+            self,
+            Self::NoPlace(_)
+                | Self::MissingPlugin(MissingPlugin::StillLoading { .. })
+                | Self::Workspace(WorkspaceError::Late { .. })
+                | Self::Unwanted
+        )
     }
 
     /// What clients are told.
@@ -151,6 +160,8 @@ impl RunError {
             Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),
             Self::Policy(_) => Failure::new(Category::Configuration, message, ""),
             Self::Workspace(WorkspaceError::RepositoryMissing(_)) => Failure::new(Category::NotFound, message, ""),
+            Self::Workspace(WorkspaceError::Late { .. }) => Failure::new(Category::Timeout, message, ""),
+            Self::Unwanted => Failure::new(Category::Unknown, message, ""),
             Self::Workspace(_) => Failure::new(Category::Configuration, message, ""),
             Self::Spawn { error: SpawnError::NotFound { .. }, install_hint } => {
                 let hint = if install_hint.is_empty() {

@@ -89,7 +89,9 @@ impl Writer {
         let mut state = self.state.subscribe();
         loop {
             drop(state.wait_for(|state| state.listeners.is_empty()).await);
-            drop(timeout(self.linger, state.wait_for(|state| !state.listeners.is_empty())).await);
+            if !self.linger.is_zero() {
+                drop(timeout(self.linger, state.wait_for(|state| !state.listeners.is_empty())).await);
+            }
             let closed = self.state.send_if_modified(|state| {
                 let nobody = state.listeners.is_empty();
                 state.open &= !nobody;

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::feed::Writer;
@@ -25,11 +26,33 @@ impl Interest<'_> {
         }
     }
 
+    /// Waits until the run is to end or its time is up, and says which.
+    pub(super) async fn lost_or(self, until: Instant) -> KillReason {
+        tokio::select! {
+            biased;
+            reason = self.lost() => reason,
+            () = sleep_until(until) => KillReason::Timeout,
+        }
+    }
+
     /// Waits for something for as long as the run is wanted.
     pub(super) async fn during<T>(self, something: impl Future<Output = T>) -> Result<T, KillReason> {
         tokio::select! {
             biased;
             reason = self.lost() => Err(reason),
+            result = something => Ok(result),
+        }
+    }
+
+    /// Waits for something for as long as the run is wanted and has time.
+    pub(super) async fn during_until<T>(
+        self,
+        until: Instant,
+        something: impl Future<Output = T>,
+    ) -> Result<T, KillReason> {
+        tokio::select! {
+            biased;
+            reason = self.lost_or(until) => Err(reason),
             result = something => Ok(result),
         }
     }

@@ -21,6 +21,7 @@ mod prompt;
 mod pump;
 mod queue;
 mod reader;
+mod rest;
 mod retry;
 mod route;
 mod runner;

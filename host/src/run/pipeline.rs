@@ -14,6 +14,7 @@ use super::interest::Interest;
 use super::live::{Entry, FailedTry, Phase};
 use super::logins::Logins;
 use super::pump::interruption;
+use super::rest::Left;
 use super::retry::Tries;
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
@@ -66,7 +67,7 @@ pub(super) async fn carry_out(job: Job) {
         job.writer.end(Step::Ended(ended));
         job.entry.is(Phase::Ending);
         if let Some(rest) = rest {
-            rest.clear_away(&job.means.git, author).await;
+            rest.clear_away(author).await;
         }
         if let Some(memory) = &job.memory {
             memory.settle(|| Logins::of(&job.route, job.request.session.is_some(), &job.means.host));
@@ -145,17 +146,36 @@ impl Job {
             None if others && category.may_fall_back() => Next::Fallback,
             None => return Next::End(Box::new(attempt)),
         };
-        if let Some(rest) = attempt.rest.take()
-            && !rest.throw_away(&self.means.git).await
-        {
-            tracing::info!("the run is not tried again: it has changed something");
-            return Next::End(Box::new(attempt));
+        if let Some(rest) = attempt.rest.take() {
+            let mut throwing = rest.throw_away();
+            match self.interest().during_until(until, &mut throwing).await {
+                Ok(true) => {}
+                Ok(false) => {
+                    tracing::info!("the run is not tried again: it has changed something");
+                    return Next::End(Box::new(attempt));
+                }
+                Err(reason) => {
+                    let rest = Some(Left::Throwing(throwing));
+                    return Next::End(Box::new(Attempt { rest, ..self.interrupted(reason, attempt) }));
+                }
+            }
         }
         tracing::info!(model, category = category.name(), "a try failed, another one follows");
         let failed = FailedTry { model, category };
         self.entry.has_failed(failed.clone());
-        self.writer.tell(Step::Failed(failed)).await;
-        next
+        match self.interest().during_until(until, self.writer.tell(Step::Failed(failed))).await {
+            Ok(()) => next,
+            Err(reason) => Next::End(Box::new(self.interrupted(reason, attempt))),
+        }
+    }
+
+    /// What becomes of a failed try when the run is ended before the next one. That its time is up does not tell more
+    /// than why it failed.
+    fn interrupted(&self, reason: KillReason, failed: Attempt) -> Attempt {
+        match reason {
+            KillReason::Timeout => failed,
+            reason => Attempt::failed(interruption(reason, &self.route.model)),
+        }
     }
 
     /// Remembers a failure for which a process was at work. Who cancelled a run, or went away, may want it after all.

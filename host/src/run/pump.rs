@@ -1,9 +1,7 @@
 //! The longest stage of a run: from what a process says to what the client is told, and from what the plugin wants said
 //! to the process.
 
-use std::time::Duration;
-
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use super::error::RunError;
 use super::feed::Writer;
@@ -29,8 +27,8 @@ pub(super) struct Listening<'a> {
     pub(super) model: &'a Model,
     /// Holds the sessions that the CLI names.
     pub(super) place: &'a Place,
-    /// The time there is.
-    pub(super) left: Duration,
+    /// When its time is up.
+    pub(super) until: Instant,
     /// How many notices of the plugin are logged.
     pub(super) notices: usize,
     pub(super) interest: Interest<'a>,
@@ -67,9 +65,10 @@ impl From<CallError> for Cut {
 pub(super) async fn listen(listening: Listening<'_>, transcript: Transcript, child: &mut Child) -> Finish {
     let mut pump = Pump::new(&listening, transcript, child);
     let result = tokio::select! {
+        // A run that nobody wants any more does not send its CLI the prompt.
+        biased;
+        reason = listening.interest.lost_or(listening.until) => Err(Cut::Kill(reason)),
         result = pump.listen(listening.turn) => result,
-        () = sleep(listening.left) => Err(Cut::Kill(KillReason::Timeout)),
-        reason = listening.interest.lost() => Err(Cut::Kill(reason)),
     };
     let (outcome, unwanted) = match result {
         Ok(outcome) => (outcome, false),

@@ -74,12 +74,15 @@ struct Entry {
 
 impl Wanted {
     /// A place for a run of the model, which may resume a session.
-    pub(super) fn of(model: &Model, session: Option<&SessionId>, limits: QueueLimits) -> Self {
-        let repo = model.worktree.is_none().then(|| {
+    pub(super) async fn of(model: &Model, session: Option<&SessionId>, limits: QueueLimits) -> Self {
+        let repo = match model.worktree {
+            Some(_) => None,
             // Two names of one folder are one repository.
-            let repo = model.repo.canonicalize().unwrap_or_else(|_| model.repo.clone());
-            (repo, model.repo_runs)
-        });
+            None => {
+                let repo = tokio::fs::canonicalize(&model.repo).await.unwrap_or_else(|_| model.repo.clone());
+                Some((repo, model.repo_runs))
+            }
+        };
         let session = session.map(|id| Session { driver: model.driver.clone(), id: id.clone() });
         Self { model: model.name.clone(), model_most: model.max_runs, repo, session, limits }
     }

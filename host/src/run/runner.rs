@@ -143,6 +143,11 @@ impl Runner {
         }
     }
 
+    /// The git that the runs use, in which one waits for the other where both cannot be at a repository at once.
+    pub fn git(&self) -> &Git {
+        &self.means.git
+    }
+
     /// The runs that go on, the oldest first.
     pub fn live(&self) -> Vec<LiveRun> {
         self.live.all()
@@ -167,8 +172,10 @@ impl Runner {
         let most = usize::try_from(snapshot.limits.run.unread).unwrap_or(usize::MAX);
         let models = snapshot.models.values().filter(|model| model.worktree.is_some());
         let repos: BTreeSet<&Path> = models.map(|model| model.repo.as_path()).collect();
+        // The mark of the run itself would have this ended with it.
+        let git = self.means.git.for_run(RunId::new(), snapshot.limits.run.git);
         for repo in repos.into_iter().filter(|repo| repo.is_dir()) {
-            match workspace::patch(&self.means.git, repo, id, most).await {
+            match workspace::patch(&git, repo, id, most).await {
                 Ok(None) => {}
                 Err(error) if !matches!(error, WorkspaceError::TooMuch { .. }) => {
                     tracing::warn!(%error, "cannot look for the work of a run");

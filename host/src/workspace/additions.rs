@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use super::call::With;
 use super::error::WorkspaceError;
-use super::git::{Git, With};
+use super::git::Git;
 use super::log_file::LogFile;
 use super::own_index::OwnIndex;
 use crate::domain::{RepoPath, RunId};
@@ -69,8 +70,7 @@ impl Additions {
     /// A merge or the like is under way, somebody else commits at the same moment, or git fails. All files are still
     /// there then.
     pub async fn commit(&self, git: &Git, author: Author<'_>) -> Result<Option<String>, WorkspaceError> {
-        let turn = git.turn(&self.top).await?;
-        let _mine = turn.lock().await;
+        let _mine = git.turn(&self.top).await?;
         let now = Uncommitted::now(git, &self.top, &self.dir).await?;
         let added: Vec<&str> = now.all().filter(|path| !self.before.has(path) && self.is_helper(path)).collect();
         if added.is_empty() {
@@ -119,7 +119,7 @@ impl Additions {
     ) -> Result<(), WorkspaceError> {
         let [head, commit] = commits;
         let args = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--diff-filter=A", head, commit];
-        let listed = git.whole("diff-tree", &self.top, &args).await?;
+        let listed = git.text("diff-tree", &self.top, &args).await?;
         let mut fields = listed.split_terminator('\0');
         let mut info = self.log.index_info(log);
         // `:MODE MODE ID ID A`, then the path.
@@ -131,8 +131,8 @@ impl Additions {
                 info.push_str(&format!("{mode} {id}\t{path}\0"));
             }
         }
-        let with = With { input: &info, ..With::default() };
-        git.run_with("update-index", &self.top, &["update-index", "-z", "--index-info"], with).await.map(drop)
+        let with = With { input: info.into(), ..With::default() };
+        git.run_with("update-index", &self.top, &["update-index", "-z", "--index-info"], &with).await.map(drop)
     }
 }
 
@@ -152,7 +152,7 @@ impl Uncommitted {
             dir,
         ];
         let (untracked, staged) =
-            tokio::try_join!(git.whole("ls-files", top, &untracked), git.whole("diff-index", top, &staged))?;
+            tokio::try_join!(git.text("ls-files", top, &untracked), git.text("diff-index", top, &staged))?;
         Ok(Self { staged: names(&staged), untracked: names(&untracked) })
     }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::process::SpawnError;
 
@@ -15,7 +16,7 @@ pub enum WorkspaceError {
     #[error("the repository {0} has no commit yet: make a first commit, or set `worktree = false` for the model")]
     NoCommit(PathBuf),
     /// A worktree holds another repository, so its content cannot be saved as a commit.
-    #[error("{0} may hold another git repository with work of its own, or too many changes to be sure")]
+    #[error("{0} holds another git repository with work of its own, which would be lost")]
     Nested(PathBuf),
     /// The agent file is there and cannot be read.
     #[error("cannot read the agent file {path}: {error}")]
@@ -60,6 +61,23 @@ pub enum WorkspaceError {
         /// The repository.
         repo: PathBuf,
     },
+    /// git took too long, and was ended with all that it had started.
+    #[error(
+        "`git {command}` in {repo} took longer than {} and was ended: look for what it waits for (a filter, the network, a \
+         slow disk), or raise `limits.git`",
+        humantime::format_duration(*.limit)
+    )]
+    Late {
+        /// The command without its arguments.
+        command: &'static str,
+        /// The repository.
+        repo: PathBuf,
+        /// How long it may take.
+        limit: Duration,
+    },
+    /// Nobody wants the result any more, so git was ended or not started.
+    #[error("nobody waits for the result of git any more")]
+    Unwanted,
     /// A file of the repository is to be read and is no text.
     #[error("the file {id} in {repo} is no UTF-8 text")]
     NotText {

@@ -1,7 +1,10 @@
 //! The loan of a working directory to a run: the repository itself, or a worktree that is made for the run and removed
 //! after it, once all that the run left in it has been saved.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+
+use tokio::task::spawn_blocking;
 
 use super::error::WorkspaceError;
 use super::git::Git;
@@ -76,16 +79,20 @@ impl Site {
         repository::agent_file(git, &self.repo, file, base).await
     }
 
-    /// Makes the directory ready.
+    /// Makes the directory ready. What is there of it stands in `lease` from the first moment: also after an error, and if
+    /// nobody waits for the end, it has to be given back.
     ///
     /// # Errors
     /// The repository is missing or has no commit, the folder of worktrees is not private, or git refuses.
-    pub async fn lease(self, git: &Git) -> Result<Lease, WorkspaceError> {
-        if !self.repo.is_dir() {
+    pub async fn lease(self, git: &Git, lease: &mut Option<Lease>) -> Result<(), WorkspaceError> {
+        if !is_folder(self.repo.clone()).await {
             return Err(WorkspaceError::RepositoryMissing(self.repo));
         }
         let workdir = self.workdir();
-        let Some(worktree) = &self.worktree else { return Ok(Lease { workdir, worktree: None }) };
+        let Some(worktree) = &self.worktree else {
+            *lease = Some(Lease { workdir, worktree: None });
+            return Ok(());
+        };
         let path = self.top(worktree);
         let domain::Worktree { dir, base, keep } = worktree.clone();
         private_dir::make(&dir)?;
@@ -94,20 +101,16 @@ impl Site {
             None if base == "HEAD" => return Err(WorkspaceError::NoCommit(self.repo)),
             None => return Err(WorkspaceError::NoBase { repo: self.repo, base }),
         };
-        let note = Note { repo: self.repo, base, model: self.model, keep, kept: false };
+        let note = Note { repo: self.repo, base, model: self.model, keep, kept: false, saved: false };
         let file = LeaseFile::create(&dir, self.run, &note)?;
-        if let Err(error) = git.add_worktree(&note.repo, &path, &note.base).await {
-            file.remove();
-            return Err(error);
-        }
-        let worktree = Worktree { path, run: self.run, note, file };
+        let Note { repo, base, .. } = note.clone();
+        let worktree = Worktree { path: path.clone(), run: self.run, note, file };
+        *lease = Some(Lease { workdir: workdir.clone(), worktree: Some(worktree) });
+        git.add_worktree(&repo, &path, &base).await?;
         if !workdir.is_dir() {
-            let Note { repo, base, .. } = worktree.note.clone();
-            let error = WorkspaceError::NoFolder { repo, base };
-            let _ = worktree.remove(git).await;
-            return Err(error);
+            return Err(WorkspaceError::NoFolder { repo, base });
         }
-        Ok(Lease { workdir, worktree: Some(worktree) })
+        Ok(())
     }
 }
 
@@ -131,25 +134,31 @@ impl Lease {
         }
     }
 
-    /// Gives a worktree back with nothing in it to be kept. Says whether that worked.
+    /// Gives a worktree back with nothing in it to be kept, be it finished or not. Says whether that worked.
     pub async fn discard(self, git: &Git) -> bool {
-        match self.worktree {
-            None => false,
-            Some(worktree) => worktree.remove(git).await.is_ok(),
+        let Some(worktree) = self.worktree else { return false };
+        let path = worktree.path.clone();
+        let removed = worktree.remove(git).await;
+        if let Err(reason) = &removed {
+            tracing::warn!(worktree = %path.display(), %reason, "a worktree stays until it is cleared");
         }
+        removed.is_ok()
     }
 }
 
 impl Worktree {
     /// Saves what is in it, and removes it if it is not to be kept. Says what became of it.
-    pub(super) async fn clear(self, git: &Git, keep: Keep) -> Cleared {
+    pub(super) async fn clear(mut self, git: &Git, keep: Keep) -> Cleared {
         let path = self.path.clone();
         let cleared = async {
-            let has_work = path.exists() && self.save(git).await?;
-            if path.exists() && (keep == Keep::Always || (keep == Keep::Changed && has_work)) {
-                let note = Note { kept: true, ..self.note };
-                self.file.replace(&note);
-                return Ok(Cleared::Kept);
+            if path.exists() && !self.note.saved {
+                let has_work = self.save(git).await?;
+                let stays = keep == Keep::Always || (keep == Keep::Changed && has_work);
+                // If the removal is cut short, nobody takes the rest for all there was.
+                self.file.replace(&Note { kept: stays, saved: !stays, ..self.note.clone() })?;
+                if stays {
+                    return Ok(Cleared::Kept);
+                }
             }
             self.remove(git).await.map(|()| Cleared::Removed)
         };
@@ -179,11 +188,27 @@ impl Worktree {
 
     async fn remove(self, git: &Git) -> Result<(), WorkspaceError> {
         let removed = git.remove_worktree(&self.note.repo, &self.path).await;
-        // Of one that was never made, or is gone by itself, nothing is left to remove.
-        if self.path.exists() {
-            removed?;
+        if let Err(error @ (WorkspaceError::Late { .. } | WorkspaceError::Unwanted)) = removed {
+            return Err(error);
         }
+        if removed.is_err() && self.path.exists() {
+            // Git removes nothing that does not look like a worktree any more, or not yet.
+            remove_folder(self.path.clone()).await?;
+            let _unknown = git.remove_worktree(&self.note.repo, &self.path).await;
+        }
+        // Of one that was never made, or is gone by itself, nothing is left to remove.
         self.file.remove();
         Ok(())
     }
+}
+
+/// Whether there is a folder. The disk of another machine may take for ever to say so.
+async fn is_folder(path: PathBuf) -> bool {
+    spawn_blocking(move || path.is_dir()).await.unwrap_or(false)
+}
+
+async fn remove_folder(path: PathBuf) -> Result<(), WorkspaceError> {
+    let shown = path.clone();
+    let removed = spawn_blocking(move || fs::remove_dir_all(path)).await.unwrap_or_else(|error| Err(error.into()));
+    removed.map_err(|error| WorkspaceError::Folder { path: shown, reason: error.to_string() })
 }

@@ -4,7 +4,7 @@
 //! ends. A note that can be locked is of a host that is gone, or of a worktree that was kept.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,9 @@ pub(super) struct Note {
     pub(super) keep: Keep,
     /// Its run is over, and it stays.
     pub(super) kept: bool,
+    /// What was in it is saved, and it is being removed: what is still there may be a part of it only.
+    #[serde(default)]
+    pub(super) saved: bool,
 }
 
 /// A note, locked by this process.
@@ -34,7 +37,7 @@ pub(super) struct Note {
 pub(super) struct LeaseFile {
     path: PathBuf,
     /// Locked as long as it is open.
-    _file: File,
+    file: File,
 }
 
 /// A note that was found.
@@ -50,23 +53,22 @@ impl LeaseFile {
     /// Writes a note that is not there yet.
     pub(super) fn create(dir: &Path, run: RunId, note: &Note) -> Result<Self, WorkspaceError> {
         let path = path(dir, run);
-        let refuse = |error: std::io::Error| WorkspaceError::Folder { path: path.clone(), reason: error.to_string() };
-        // Whoever finds it without its lock finds it whole.
-        let unfinished = path.with_extension("unfinished");
-        let mut file = File::create(&unfinished).map_err(refuse)?;
-        file.lock().map_err(refuse)?;
-        let text = serde_json::to_vec(note).map_err(|error| refuse(error.into()))?;
-        file.write_all(&text).map_err(refuse)?;
-        fs::rename(&unfinished, &path).map_err(refuse)?;
-        Ok(Self { path, _file: file })
+        match write(&path, note) {
+            Ok(file) => Ok(Self { path, file }),
+            Err(error) => Err(WorkspaceError::Folder { path, reason: error.to_string() }),
+        }
     }
 
     /// Writes another note in its place.
-    pub(super) fn replace(self, note: &Note) {
-        let text = serde_json::to_vec(note).unwrap_or_default();
-        if let Err(error) = fs::write(&self.path, text) {
-            tracing::warn!(path = %self.path.display(), %error, "cannot write the note of a worktree");
+    ///
+    /// # Errors
+    /// It cannot be written, and the one that is there stays.
+    pub(super) fn replace(&mut self, note: &Note) -> Result<(), WorkspaceError> {
+        match write(&self.path, note) {
+            Ok(file) => self.file = file,
+            Err(error) => return Err(WorkspaceError::Folder { path: self.path.clone(), reason: error.to_string() }),
         }
+        Ok(())
     }
 
     /// Takes the note away: there is no worktree any more.
@@ -86,12 +88,27 @@ pub(super) fn all_in(dir: &Path) -> Vec<Found> {
     notes
 }
 
+/// Writes a note, and gives the file with its lock. Whoever finds it without its lock finds it whole, also after a crash of
+/// the machine.
+fn write(path: &Path, note: &Note) -> io::Result<File> {
+    let unfinished = path.with_extension("unfinished");
+    let mut file = File::create(&unfinished)?;
+    file.lock()?;
+    file.write_all(&serde_json::to_vec(note)?)?;
+    file.sync_all()?;
+    fs::rename(&unfinished, path)?;
+    if let Some(folder) = path.parent() {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(file)
+}
+
 fn read(path: &Path) -> Option<Found> {
     if path.extension()? != EXTENSION {
         return None;
     }
     let run = path.file_stem()?.to_str()?.parse().ok()?;
-    let open = || -> std::io::Result<Found> {
+    let open = || -> io::Result<Found> {
         let mut file = File::open(path)?;
         let lent = match file.try_lock() {
             Ok(()) => false,
@@ -101,7 +118,7 @@ fn read(path: &Path) -> Option<Found> {
         let mut text = String::new();
         file.read_to_string(&mut text)?;
         let note = serde_json::from_str(&text)?;
-        let file = (!lent).then(|| LeaseFile { path: path.to_owned(), _file: file });
+        let file = (!lent).then(|| LeaseFile { path: path.to_owned(), file });
         Ok(Found { run, note, file })
     };
     open()
@@ -121,7 +138,7 @@ mod tests {
     fn a_note_can_be_taken_over_only_when_its_host_is_gone() {
         let dir = tempfile::tempdir().unwrap();
         let (base, model) = ("0123".to_owned(), "m".to_owned());
-        let note = Note { repo: "/repo".into(), base, model, keep: Keep::Never, kept: false };
+        let note = Note { repo: "/repo".into(), base, model, keep: Keep::Never, kept: false, saved: false };
         let run = RunId::new();
         let file = LeaseFile::create(dir.path(), run, &note).unwrap();
         fs::write(dir.path().join("foreign.lease"), "").unwrap();
@@ -133,5 +150,26 @@ mod tests {
         assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [(run, note, true)]);
         found.remove(0).file.unwrap().remove();
         assert!(all_in(dir.path()).is_empty());
+    }
+
+    #[test]
+    fn a_note_that_cannot_be_replaced_stays_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let (base, model) = ("0123".to_owned(), "m".to_owned());
+        let note = Note { repo: "/repo".into(), base, model, keep: Keep::Changed, kept: false, saved: false };
+        let run = RunId::new();
+        let mut file = LeaseFile::create(dir.path(), run, &note).unwrap();
+        // A new note is written beside the old one first, and here it cannot be.
+        fs::create_dir(path(dir.path(), run).with_extension("unfinished")).unwrap();
+        assert!(file.replace(&Note { kept: true, ..note.clone() }).is_err());
+        drop(file);
+        assert_eq!(all_in(dir.path())[0].note, note);
+
+        fs::remove_dir(path(dir.path(), run).with_extension("unfinished")).unwrap();
+        let mut file = all_in(dir.path()).remove(0).file.unwrap();
+        file.replace(&Note { kept: true, ..note.clone() }).unwrap();
+        assert!(all_in(dir.path())[0].file.is_none(), "it is still locked");
+        drop(file);
+        assert_eq!(all_in(dir.path())[0].note, Note { kept: true, ..note });
     }
 }

@@ -2,6 +2,7 @@
 //! cleared. A folder without a note is somebody else's, and is left alone.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::git::Git;
 use super::lease::{Cleared, Worktree};
@@ -57,14 +58,15 @@ pub fn worktrees_in(dir: &Path) -> Vec<Listed> {
 }
 
 /// Saves what is in worktrees whose host is gone, and removes them; those that are to be kept only if `all` are to go.
-/// Gives each with what became of it.
-pub async fn clear_left_over(git: &Git, dir: &Path, all: bool) -> Vec<(PathBuf, Cleared)> {
+/// Gives each with what became of it. One git command may take as long as `limit`.
+pub async fn clear_left_over(git: &Git, limit: Duration, dir: &Path, all: bool) -> Vec<(PathBuf, Cleared)> {
     let mut cleared = Vec::new();
     for Found { run, note, file } in lease_file::all_in(dir) {
         let Some(file) = file.filter(|_| all || !note.kept) else { continue };
         let path = dir.join(run.to_string());
         let keep = if all { Keep::Never } else { note.keep };
-        cleared.push((path.clone(), Worktree { path, run, note, file }.clear(git, keep).await));
+        let git = git.for_run(run, limit);
+        cleared.push((path.clone(), Worktree { path, run, note, file }.clear(&git, keep).await));
     }
     cleared
 }

@@ -5,8 +5,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::call::With;
 use super::error::WorkspaceError;
-use super::git::{Git, With};
+use super::git::Git;
 
 /// What a new log begins with.
 const TITLE: &str = "# What agents added\n\n";
@@ -48,8 +49,8 @@ impl LogFile {
         self.refuse_what_is_no_file()?;
         let committed = ["--literal-pathspecs", "ls-tree", "-z", head, "--", &self.path];
         let staged = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--", &self.path];
-        let committed = self.id(&git.whole("ls-tree", &self.top, &committed).await?)?;
-        let staged = self.id(&git.whole("ls-files", &self.top, &staged).await?)?;
+        let committed = self.id(&git.text("ls-tree", &self.top, &committed).await?)?;
+        let staged = self.id(&git.text("ls-files", &self.top, &staged).await?)?;
         Ok(WithEntry {
             committed: self.write(git, committed, entry).await?,
             staged: self.write(git, staged, entry).await?,
@@ -68,12 +69,12 @@ impl LogFile {
 
     async fn write(&self, git: &Git, id: Option<String>, entry: &str) -> Result<String, WorkspaceError> {
         let before = match id {
-            Some(id) => git.text(&self.top, &id).await?,
+            Some(id) => git.content(&self.top, &id).await?,
             None => String::new(),
         };
-        let input = &format!("{before}{}{entry}", joint(&before));
+        let input = format!("{before}{}{entry}", joint(&before)).into();
         let args = ["hash-object", "-w", "--no-filters", "--stdin"];
-        let written = git.run_with("hash-object", &self.top, &args, With { input, ..With::default() }).await?;
+        let written = git.run_with("hash-object", &self.top, &args, &With { input, ..With::default() }).await?;
         Ok(written.text().trim().to_owned())
     }
 

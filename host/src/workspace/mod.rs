@@ -2,12 +2,14 @@
 //! private folder. The only place that calls git.
 
 mod additions;
+mod call;
 mod error;
 mod git;
 mod lease;
 mod lease_file;
 mod leftover;
 mod log_file;
+mod nested;
 mod own_index;
 mod private_dir;
 mod repository;

@@ -1,11 +1,19 @@
 //! An index of the host's own beside that of a working tree: trees are made in it, and the agent's or the user's stays
 //! as it is.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::call::With;
 use super::error::WorkspaceError;
-use super::git::{Git, With};
+use super::git::Git;
+use crate::domain::RunId;
+
+/// How `update-index` says that it passes over a name, which is no failure to it.
+const PASSED_OVER: &str = "Ignoring path ";
 
 /// An index in a file of its own, which is removed with it.
 pub(super) struct OwnIndex<'a> {
@@ -24,12 +32,19 @@ impl Drop for OwnIndex<'_> {
 
 impl<'a> OwnIndex<'a> {
     /// A copy of the index of the working tree, whose git folder is given. What was added although it is ignored is in
-    /// it.
-    pub(super) async fn copied(git: &'a Git, tree: &'a Path, folder: &Path) -> Result<Self, WorkspaceError> {
+    /// it. Where there is none, it is what `head` holds.
+    pub(super) async fn copied(
+        git: &'a Git,
+        tree: &'a Path,
+        folder: &Path,
+        head: &str,
+    ) -> Result<Self, WorkspaceError> {
         let index = Self::at(git, tree, folder);
-        let refuse = |error: std::io::Error| WorkspaceError::Folder { path: folder.into(), reason: error.to_string() };
-        tokio::fs::copy(folder.join("index"), &index.file).await.map_err(refuse)?;
-        Ok(index)
+        match tokio::fs::copy(folder.join("index"), &index.file).await {
+            Ok(_) => Ok(index),
+            Err(error) if error.kind() == ErrorKind::NotFound => Self::of_commit(git, tree, folder, head).await,
+            Err(error) => Err(WorkspaceError::Folder { path: folder.into(), reason: error.to_string() }),
+        }
     }
 
     /// What a commit holds.
@@ -40,53 +55,83 @@ impl<'a> OwnIndex<'a> {
         commit: &str,
     ) -> Result<Self, WorkspaceError> {
         let index = Self::at(git, tree, folder);
-        index.run("read-tree", &["read-tree", commit], "").await?;
+        index.run("read-tree", &["read-tree", commit], Vec::new()).await?;
         Ok(index)
     }
 
+    /// Its name is its own: another server may work in the same repository.
     fn at(git: &'a Git, tree: &'a Path, folder: &Path) -> Self {
-        let file = folder.join("agentbay-index");
+        let file = folder.join(format!("agentbay-index-{}", RunId::new()));
         Self { git, tree, name: file.display().to_string(), file }
     }
 
-    /// Takes in all that is not ignored.
+    /// Takes in all that is not ignored. `git add` would start another git in each submodule, with the settings that it
+    /// finds there.
     pub(super) async fn add_all(&self) -> Result<(), WorkspaceError> {
         self.look_everywhere().await?;
-        self.run("add", &["add", "--all", "."], "").await.map(drop)
+        let changed = ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
+        let changed = self.run("diff-files", &changed, Vec::new()).await?;
+        let others = ["ls-files", "--others", "--exclude-standard", "-z"];
+        let others = self.run("ls-files", &others, Vec::new()).await?;
+        let mut fields = names(&changed);
+        let (mut gone, mut there) = (Vec::new(), Vec::new());
+        while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
+            if status == b"D" { &mut gone } else { &mut there }.push(path);
+        }
+        // A repository inside has a slash behind its name.
+        there.extend(names(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path)));
+        self.update(&["--force-remove"], &gone).await?;
+        self.update(&["--add", "--remove", "--replace"], &there).await
     }
 
     /// Takes these files in.
     pub(super) async fn add(&self, paths: &[&str]) -> Result<(), WorkspaceError> {
-        self.run("update-index", &["update-index", "--add", "-z", "--stdin"], &paths.join("\0")).await.map(drop)
+        let paths: Vec<&[u8]> = paths.iter().map(|path| path.as_bytes()).collect();
+        self.update(&["--add"], &paths).await
     }
 
     /// Takes in what is given in the form of `update-index --index-info -z`.
     pub(super) async fn put(&self, info: &str) -> Result<(), WorkspaceError> {
-        self.run("update-index", &["update-index", "-z", "--index-info"], info).await.map(drop)
+        let args = ["update-index", "-z", "--index-info"];
+        self.run("update-index", &args, info.as_bytes().to_vec()).await.map(drop)
     }
 
     /// Writes it as a tree, which one with unsolved conflicts cannot be.
     pub(super) async fn write(&self) -> Result<String, WorkspaceError> {
-        Ok(self.run("write-tree", &["write-tree"], "").await?.trim().to_owned())
+        let written = self.run("write-tree", &["write-tree"], Vec::new()).await?;
+        Ok(String::from_utf8_lossy(&written).trim().to_owned())
     }
 
     /// Files that git was told not to look at may have changed all the same. One that is left out of the working tree
     /// has not.
     async fn look_everywhere(&self) -> Result<(), WorkspaceError> {
-        let listed = self.git.list(self.tree, &["ls-files", "-v", "-z"], &self.env()).await?;
+        let listed = self.run("ls-files", &["ls-files", "-v", "-z"], Vec::new()).await?;
         let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
-        for (tag, path) in listed.split('\0').filter_map(|entry| entry.split_once(' ')) {
-            if tag.chars().all(char::is_lowercase) {
+        for entry in names(&listed) {
+            let [tag, b' ', path @ ..] = entry else { continue };
+            if tag.is_ascii_lowercase() {
                 unchanged.push(path);
             }
-            if tag.eq_ignore_ascii_case("S") && fs::symlink_metadata(self.tree.join(path)).is_ok() {
+            if tag.eq_ignore_ascii_case(&b'S') && fs::symlink_metadata(self.tree.join(OsStr::from_bytes(path))).is_ok()
+            {
                 skipped.push(path);
             }
         }
-        for (option, paths) in [("--no-assume-unchanged", unchanged), ("--no-skip-worktree", skipped)] {
-            if !paths.is_empty() {
-                self.run("update-index", &["update-index", option, "-z", "--stdin"], &paths.join("\0")).await?;
-            }
+        self.update(&["--no-assume-unchanged"], &unchanged).await?;
+        self.update(&["--no-skip-worktree"], &skipped).await
+    }
+
+    /// Runs `update-index` for these paths. One that it passes over would be lost.
+    async fn update(&self, options: &[&str], paths: &[&[u8]]) -> Result<(), WorkspaceError> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let args = [&["update-index"], options, &["-z", "--stdin"]].concat();
+        let input = paths.join(&0).into();
+        let with = With { env: &self.env(), input, ..With::default() };
+        let stderr = self.git.run_with("update-index", self.tree, &args, &with).await?.stderr;
+        if stderr.contains(PASSED_OVER) {
+            return Err(WorkspaceError::Git { command: "update-index", repo: self.tree.to_owned(), stderr });
         }
         Ok(())
     }
@@ -95,8 +140,13 @@ impl<'a> OwnIndex<'a> {
         [("GIT_INDEX_FILE", &self.name)]
     }
 
-    async fn run(&self, command: &'static str, args: &[&str], input: &str) -> Result<String, WorkspaceError> {
-        let with = With { env: &self.env(), input };
-        Ok(self.git.run_with(command, self.tree, args, with).await?.text().into_owned())
+    async fn run(&self, command: &'static str, args: &[&str], input: Vec<u8>) -> Result<Vec<u8>, WorkspaceError> {
+        let with = With { env: &self.env(), input: input.into(), ..With::default() };
+        Ok(self.git.run_with(command, self.tree, args, &with).await?.stdout)
     }
+}
+
+/// The fields of a list in which each ends with NUL.
+pub(super) fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
+    listed.split(|byte| *byte == 0).filter(|name| !name.is_empty())
 }

@@ -1,10 +1,15 @@
 //! What a configured repository is: a working tree, a folder inside one, or a bare repository.
 
-use std::io::ErrorKind;
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+use tokio::task::spawn_blocking;
+
 use super::error::WorkspaceError;
-use super::git::Git;
+use super::git::{Git, LARGEST};
 
 /// The way from the top of the working tree that a folder lies in to the folder itself.
 pub(super) fn below_top(repo: &Path) -> PathBuf {
@@ -31,14 +36,31 @@ pub(super) async fn agent_file(
 ) -> Result<Option<String>, WorkspaceError> {
     if let Some(base) = base.filter(|_| is_bare(repo)) {
         return match git.object(repo, &format!("{base}:{}", file.display())).await? {
-            Some(id) => git.text(repo, &id).await.map(Some),
+            Some(id) => git.content(repo, &id).await.map(Some),
             None => Ok(None),
         };
     }
     let path = repo.join(file);
-    match tokio::fs::read_to_string(&path).await {
+    let opened = path.clone();
+    match spawn_blocking(move || read_plain(&opened)).await.unwrap_or_else(|error| Err(error.into())) {
         Ok(content) => Ok(Some(content)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(WorkspaceError::AgentFile { path, error }),
     }
+}
+
+/// The text of a plain file. A pipe or a device may have no end, or have nobody at its other end.
+fn read_plain(path: &Path) -> io::Result<String> {
+    let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::other("it is not a plain file"));
+    }
+    if found.len() > LARGEST as u64 {
+        return Err(io::Error::other(format!("it has {} bytes, and {LARGEST} are the most", found.len())));
+    }
+    let mut text = String::new();
+    file.take(LARGEST as u64).read_to_string(&mut text)?;
+    Ok(text)
 }

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::{fs, iter};
 
+use super::call::With;
 use super::error::WorkspaceError;
 use super::git::Git;
-use super::own_index::OwnIndex;
+use super::nested::{self, GITLINK};
+use super::own_index::{OwnIndex, names};
 use crate::domain::RunId;
-
-/// The mode of an entry that only names a commit of another repository.
-const GITLINK: &str = "160000";
 
 /// The name under which what a run left is kept.
 pub fn reference(run: RunId) -> String {
@@ -49,7 +48,7 @@ pub(super) async fn commit(
     let head = git.head(worktree).await?;
     let head_tree = git.line("rev-parse", worktree, &["rev-parse", "--verify", "HEAD^{tree}"]).await?;
     let folder = git.folder(worktree).await?;
-    let index = OwnIndex::copied(git, worktree, &folder).await?;
+    let index = OwnIndex::copied(git, worktree, &folder, &head).await?;
     // With conflicts in it, it holds nothing that is not in the files or in commits.
     let staged = index.write().await.unwrap_or_else(|_| head_tree.clone());
     index.add_all().await?;
@@ -87,24 +86,22 @@ async fn left_behind(
     head: &str,
     folder: &Path,
 ) -> Result<Vec<String>, WorkspaceError> {
-    let been = git.whole("reflog", worktree, &["reflog", "show", "--format=%H", "HEAD", "--"]).await?;
+    let been = git.text("reflog", worktree, &["reflog", "show", "--format=%H", "HEAD", "--"]).await?;
     let mut been: BTreeSet<&str> = been.lines().filter(|commit| *commit != head && *commit != base).collect();
     let merged = fs::read_to_string(folder.join("MERGE_HEAD")).unwrap_or_default();
     been.extend(merged.lines());
     if been.is_empty() {
         return Ok(Vec::new());
     }
-    let commits: Vec<&str> = been.iter().copied().collect();
-    let rest = ["--not", "--single-worktree", "--all", head, base];
-    let lost = [&["rev-list"], commits.as_slice(), &rest].concat();
-    let lost = git.whole("rev-list", worktree, &lost).await?;
-    let lost: Vec<&str> = lost.lines().filter(|commit| been.contains(commit)).collect();
-    if lost.is_empty() {
-        return Ok(Vec::new());
-    }
-    // Those that lead to the others are enough.
-    let tips = [&["merge-base", "--independent"], lost.as_slice()].concat();
-    Ok(git.whole("merge-base", worktree, &tips).await?.lines().map(str::to_owned).collect())
+    let commits: Vec<&str> = been.into_iter().collect();
+    let args = ["rev-list", "--parents", "--stdin", "--not", "--single-worktree", "--all", head, base];
+    let with = With { input: commits.join("\n").into(), ..With::default() };
+    let lost = git.run_with("rev-list", worktree, &args, &with).await?;
+    let lost = lost.text();
+    // Those that lead to the others are enough: they are nobody's parents.
+    let parents: BTreeSet<&str> = lost.lines().flat_map(|line| line.split(' ').skip(1)).collect();
+    let tips = lost.lines().filter_map(|line| line.split(' ').next()).filter(|commit| !parents.contains(commit));
+    Ok(tips.map(str::to_owned).collect())
 }
 
 /// Whether something was staged that the files do not show any more.
@@ -114,28 +111,21 @@ async fn is_hidden(git: &Git, worktree: &Path, [head, staged, tree]: [&str; 3]) 
     }
     let changed = |filter, from, to| {
         let args = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", filter, from, to];
-        async move { git.whole("diff-tree", worktree, &args).await }
+        async move { git.list("diff-tree", worktree, &args).await }
     };
     let (by_staging, later) =
         tokio::try_join!(changed("--diff-filter=AMT", head, staged), changed("--diff-filter=MTD", staged, tree))?;
-    let later: BTreeSet<&str> = later.split_terminator('\0').collect();
-    Ok(by_staging.split_terminator('\0').any(|path| later.contains(path)))
+    let later: BTreeSet<&[u8]> = names(&later).collect();
+    Ok(names(&by_staging).any(|path| later.contains(path)))
 }
 
 /// Other repositories inside: new ones, moved ones, and submodules with changes. Their content is not in the tree.
 async fn refuse_nested(git: &Git, worktree: &Path, base: &str, tree: &str) -> Result<(), WorkspaceError> {
-    let nested = || WorkspaceError::Nested(worktree.to_owned());
-    let changed = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--ignore-submodules=none", base, tree];
-    let changed = git.whole("diff-tree", worktree, &changed).await?;
-    let links = |entry: &str| entry.starts_with(':') && entry.split(' ').nth(1) == Some(GITLINK);
-    if changed.split('\0').any(links) {
-        return Err(nested());
-    }
-    let status = ["status", "--porcelain=v2", "-z", "--ignore-submodules=none", "--untracked-files=no"];
-    let status = git.whole("status", worktree, &status).await?;
-    let dirty = |entry: &str| entry.split(' ').nth(2).is_some_and(|field| field.len() == 4 && field.starts_with('S'));
-    if status.split('\0').any(dirty) {
-        return Err(nested());
+    let changed = ["diff-tree", "-r", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty", base, tree];
+    let changed = git.list("diff-tree", worktree, &changed).await?;
+    let links = |entry: &[u8]| entry.starts_with(b":") && entry.split(|byte| *byte == b' ').nth(1) == Some(GITLINK);
+    if names(&changed).any(links) || nested::are_changed(git, worktree).await? {
+        return Err(WorkspaceError::Nested(worktree.to_owned()));
     }
     Ok(())
 }

@@ -1,13 +1,17 @@
-//! Whether a repository is as it was: its HEAD, what differs from it, and when that was written.
+//! Whether a repository is as it was: its HEAD, what differs from it, and when that was written; and so for those inside.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use super::error::WorkspaceError;
 use super::git::Git;
+use super::nested;
+use super::own_index::names;
 
 /// How a repository is at one moment. Two that are equal say that nothing was changed in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,30 +23,36 @@ impl TreeState {
     /// # Errors
     /// It is no repository, git fails, or so much differs that not all of it was looked at.
     pub async fn of(git: &Git, repo: &Path) -> Result<Self, WorkspaceError> {
-        let ask = ["rev-parse", "--show-toplevel"];
-        let (top, status) = tokio::try_join!(git.line("rev-parse", repo, &ask), git.status(repo))?;
+        let top = git.line("rev-parse", repo, &["rev-parse", "--show-toplevel"]).await?;
         let mut digest = Sha256::new();
-        digest.update(&status);
-        // A file that differed before may differ in another way now.
-        for path in status.split('\0').filter_map(path) {
-            if let Ok(found) = fs::symlink_metadata(Path::new(&top).join(path)) {
-                digest.update(format!("{path}\0{} {} {}\0", found.len(), found.mtime(), found.mtime_nsec()));
+        let mut trees = vec![PathBuf::from(top)];
+        while let Some(tree) = trees.pop() {
+            let (status, inside) = tokio::try_join!(git.status(&tree), nested::filled(git, &tree))?;
+            digest.update(tree.as_os_str().as_bytes());
+            digest.update(&status);
+            // A file that differed before may differ in another way now.
+            for path in names(&status).filter_map(path) {
+                if let Ok(found) = fs::symlink_metadata(tree.join(OsStr::from_bytes(path))) {
+                    digest.update(path);
+                    digest.update(format!("\0{} {} {}\0", found.len(), found.mtime(), found.mtime_nsec()));
+                }
             }
+            trees.extend(inside);
         }
         Ok(Self(digest.finalize().into()))
     }
 }
 
 /// The path of an entry of `git status --porcelain=v2 -z`: the last of a number of fields.
-fn path(entry: &str) -> Option<&str> {
-    let fields = match entry.as_bytes().first()? {
+fn path(entry: &[u8]) -> Option<&[u8]> {
+    let fields = match entry.first()? {
         b'?' => 2,
         b'1' => 9,
         b'2' => 10,
         b'u' => 11,
         _ => return None,
     };
-    entry.splitn(fields, ' ').nth(fields - 1)
+    entry.splitn(fields, |byte| *byte == b' ').nth(fields - 1)
 }
 
 #[cfg(test)]
@@ -51,15 +61,17 @@ mod tests {
 
     #[test]
     fn every_entry_of_a_status_has_its_path() {
-        let entries = [
-            "# branch.oid 0123",
-            "1 .M N... 100644 100644 100644 0123 0123 a file",
-            "2 R. N... 100644 100644 100644 0123 0123 R100 to",
-            "u UU N... 100644 100644 100644 100644 0123 0123 0123 both",
-            "? new file",
-            "",
+        let entries: [&[u8]; 6] = [
+            b"# branch.oid 0123",
+            b"1 .M N... 100644 100644 100644 0123 0123 a file",
+            b"2 R. N... 100644 100644 100644 0123 0123 R100 to\xff",
+            b"u UU N... 100644 100644 100644 100644 0123 0123 0123 both",
+            b"? new file",
+            b"",
         ];
         let paths: Vec<_> = entries.into_iter().map(path).collect();
-        assert_eq!(paths, [None, Some("a file"), Some("to"), Some("both"), Some("new file"), None]);
+        let expected: [Option<&[u8]>; 6] =
+            [None, Some(b"a file"), Some(b"to\xff"), Some(b"both"), Some(b"new file"), None];
+        assert_eq!(paths, expected);
     }
 }

@@ -85,6 +85,7 @@ fn every_limit_has_its_key() {
         grace = "0s"
         pipe_silence = "20ms"
         stdin = 21
+        git = "20s"
         output = 10
         unread = 11
         runs = 12
@@ -124,6 +125,7 @@ fn every_limit_has_its_key() {
             grace: Duration::ZERO,
             pipe_silence: Duration::from_millis(20),
             stdin: 21,
+            git: Duration::from_secs(20),
         },
         queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },
         retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14), failure_memory: Duration::ZERO },
@@ -151,7 +153,7 @@ fn every_key_of_a_model_is_read() {
         fallback = ["other", "a/b.c:d"]
         max_runs = 3
         repo_runs = 4
-        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, stdin = 11 }
+        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, stdin = 11, git = 12 }
         env = { A = "1", B = true, C = false, D = "" }
         options = { text = "plain", yes = true, n = 3, f = 1.5, when = 2026-01-02, list = ["a", 1], t = { x = [] } }
         [models.other]
@@ -193,6 +195,7 @@ fn every_key_of_a_model_is_read() {
             grace: Duration::from_secs(9),
             pipe_silence: Duration::from_secs(10),
             stdin: 11,
+            git: Duration::from_secs(12),
         },
         env: env(&[
             ("A", EnvSetting::Set("1".to_owned())),

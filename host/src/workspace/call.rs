@@ -1,0 +1,150 @@
+//! How git is started: with which variables, for how long, and what is tried again.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::sleep;
+
+use super::error::WorkspaceError;
+use super::git::{Git, LARGEST};
+use crate::domain::ExitStatus;
+use crate::process::{self, Captured, Command, Variables};
+
+/// How long git may take to end when it is asked to, and how long its own descendants may hold its streams open.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How often a command is tried again that met the lock of somebody else's git.
+const LOCK_TRIES: u32 = 6;
+
+/// How long the first wait for somebody else's lock is. Each next one is longer by as much.
+const LOCK_WAIT: Duration = Duration::from_millis(50);
+
+/// Settings of the user that must not act in the host's own calls: nothing of the repository is started, nothing asked.
+const SETTINGS: [(&str, &str); 5] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("commit.gpgSign", "false"),
+];
+
+/// Who makes the commits that save a run's work; and no locks where they are not needed, since others wait for them.
+const FIXED: [(&str, &str); 7] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_AUTHOR_NAME", "AgentBay"),
+    ("GIT_AUTHOR_EMAIL", "agentbay@localhost"),
+    ("GIT_COMMITTER_NAME", "AgentBay"),
+    ("GIT_COMMITTER_EMAIL", "agentbay@localhost"),
+];
+
+/// What a command is given besides its arguments.
+#[derive(Debug, Clone)]
+pub(super) struct With<'a> {
+    /// Variables.
+    pub(super) env: &'a [(&'a str, &'a str)],
+    /// What it reads.
+    pub(super) input: Bytes,
+    /// Bytes that it may print.
+    pub(super) most: usize,
+}
+
+impl Default for With<'_> {
+    fn default() -> Self {
+        Self { env: &[], input: Bytes::new(), most: LARGEST }
+    }
+}
+
+/// Why a command was ended.
+#[derive(Debug, Clone, Copy)]
+enum End {
+    Late,
+    Unwanted,
+}
+
+impl Git {
+    /// Runs a command that must succeed, with more than its arguments. It is tried again if somebody else's git is in
+    /// the way.
+    pub(super) async fn run_with(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+        with: &With<'_>,
+    ) -> Result<Captured, WorkspaceError> {
+        let mut tries = 0;
+        loop {
+            let captured = self.capture(command, repo, args, with).await?;
+            if captured.status == ExitStatus::Code(0) {
+                return Ok(captured);
+            }
+            tries += 1;
+            if tries >= LOCK_TRIES || !met_a_lock(&captured.stderr) {
+                let stderr = captured.stderr.trim().to_owned();
+                return Err(WorkspaceError::Git { command, repo: repo.to_owned(), stderr });
+            }
+            sleep(LOCK_WAIT * tries).await;
+        }
+    }
+
+    /// Runs a command to its end, however that is.
+    pub(super) async fn capture(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+        with: &With<'_>,
+    ) -> Result<Captured, WorkspaceError> {
+        if self.unwanted.is_cancelled() {
+            return Err(WorkspaceError::Unwanted);
+        }
+        let end = async {
+            tokio::select! {
+                () = sleep(self.limit) => End::Late,
+                () = self.unwanted.cancelled() => End::Unwanted,
+            }
+        };
+        let most = with.most.saturating_add(1);
+        match process::capture_until(self.command(repo, args, with.env)?, with.input.clone(), most, end).await? {
+            // What may have been cut is no answer.
+            Ok(captured) if captured.stdout.len() > with.most => {
+                Err(WorkspaceError::TooMuch { command, repo: repo.to_owned() })
+            }
+            Ok(captured) => Ok(captured),
+            Err(End::Late) => Err(WorkspaceError::Late { command, repo: repo.to_owned(), limit: self.limit }),
+            Err(End::Unwanted) => Err(WorkspaceError::Unwanted),
+        }
+    }
+
+    fn command(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Command, WorkspaceError> {
+        let executable = process::find(Path::new("git"), self.host.get("PATH"))?;
+        let mut set = vec![("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string())];
+        for (at, (key, value)) in SETTINGS.iter().enumerate() {
+            set.push((format!("GIT_CONFIG_KEY_{at}"), (*key).to_owned()));
+            set.push((format!("GIT_CONFIG_VALUE_{at}"), (*value).to_owned()));
+        }
+        set.extend(FIXED.iter().chain(env).map(|&(name, value)| (name.to_owned(), value.to_owned())));
+        let set: Vec<_> = set.into_iter().map(|(name, value)| (name, Some(value))).collect();
+        let mut variables = Variables::base(&self.host);
+        variables.plan(&set);
+        let mut all = vec!["-C".to_owned(), repo.display().to_string()];
+        all.extend(args.iter().map(|&arg| arg.to_owned()));
+        let workdir = PathBuf::from("/");
+        Ok(Command {
+            executable,
+            args: all,
+            workdir,
+            variables,
+            run: Some(self.run),
+            grace: GRACE,
+            pipe_silence: GRACE,
+        })
+    }
+}
+
+/// Whether git failed because another git holds a lock.
+fn met_a_lock(stderr: &str) -> bool {
+    stderr.contains(".lock': File exists") || stderr.contains("could not lock") || stderr.contains("cannot lock")
+}
