@@ -61,8 +61,7 @@ fn a_broken_edit_changes_nothing_and_is_told_with_file_line_and_key() {
     assert_eq!(proxy.ask("echo", "hi"), "hi");
 
     machine.write("proxy.toml", ECHO.replace("echo]", "repaired]"));
-    proxy.logged(&["looked again", "generation=3"]);
-    assert_eq!(proxy.models(), ["repaired"]);
+    wait_for("the repaired settings", || proxy.models() == ["repaired"]);
 }
 
 #[test]
@@ -92,8 +91,7 @@ fn a_run_keeps_the_settings_it_began_with() {
         let run = scope.spawn(|| proxy.ask("m", "hi"));
         wait_for("the CLI to start", || machine.path("started").exists());
         machine.write("proxy.toml", ECHO);
-        proxy.logged(&["looked again", "generation=2"]);
-        assert_eq!(proxy.models(), ["echo"]);
+        wait_for("the new settings", || proxy.models() == ["echo"]);
         fs::write(machine.path("open"), "").unwrap();
         assert_eq!(run.join().unwrap(), "hi");
     });
@@ -159,7 +157,9 @@ fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
     let of_garbage = told.remove(0);
     assert!(of_garbage.starts_with(&format!("{}: is no WebAssembly component", garbage.display())), "{of_garbage}");
     let expected = [
-        "models.a.driver: the driver `nobody` is not loaded".to_owned(),
+        "models.a.driver: the driver `nobody` is not loaded: put its component into the plugin folder (`agentbay plugin add \
+         FILE`), or name another driver"
+            .to_owned(),
         "models.b.program: CLI not found: codex (npm install -g @openai/codex)".to_owned(),
         format!("models.c.repo: the repository {work}/gone does not exist"),
         format!("models.d.worktree: {work} is no git repository, so no worktree can be made"),

@@ -61,6 +61,7 @@ fn drivers_are_listed_with_the_models_they_drive() {
         "faults": [],
         "login_hint": "codex login",
         "model": "a",
+        "notes": [],
         "program": machine.name("bin/codex"),
         "tested": true,
         "version": "0.171.0",
@@ -70,6 +71,7 @@ fn drivers_are_listed_with_the_models_they_drive() {
         "faults": [MISSING],
         "login_hint": "run `gemini` once and choose how to log in, or set GEMINI_API_KEY",
         "model": "b",
+        "notes": [],
         "program": null,
         "tested": null,
         "version": null,
@@ -96,4 +98,25 @@ fn a_program_is_asked_for_its_version_once_however_many_ask_at_once() {
         assert!(answer.contains("0.171.0"), "{answer}");
     }
     assert_eq!(count(), 1);
+}
+
+#[test]
+fn a_program_whose_version_cannot_be_had_is_a_fault() {
+    for (script, reason) in [
+        ("exit 127", "ended with exit code 127"),
+        ("echo 'env: node: not found' >&2; exit 127", "ended with exit code 127: env: node: not found"),
+        ("kill -9 $$", "ended with signal 9"),
+        ("exit 0", "printed no version"),
+        ("echo hello", "printed no version"),
+    ] {
+        let machine = Machine::configured("[models.a]\ndriver = \"codex\"\nrepo = \".\"\n");
+        machine.script("codex", script);
+        let run = machine.run(&["doctor"]);
+        let program = machine.name("bin/codex");
+        let expected = format!(
+            "a\tcodex\t{program}\t-\n  fault: models.a.program: `{program} --version` {reason}: try it in a shell, and \
+             install the CLI again if it fails there\n"
+        );
+        assert_eq!((run.code, run.stdout, run.stderr.as_str()), (Some(1), expected, ""), "{script}");
+    }
 }

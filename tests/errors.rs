@@ -51,10 +51,27 @@ fn a_program_that_is_no_file_is_told_by_its_path() {
 pub(crate) fn a_repository_that_is_missing_is_told_by_its_path() {
     let (machine, proxy) = model("driver = \"echo\"\nrepo = \"gone\"");
     let place = machine.name("work/gone");
-    let message = format!("the repository {place} does not exist: correct `repo` of the model, or create it");
+    let message = format!("the repository {place} does not exist: correct `models.m.repo`, or create it");
     assert_eq!(refused(&proxy), not_found(&message, None));
     fs::create_dir(place).unwrap();
     assert_eq!(proxy.ask("m", "hi"), "hi");
+}
+
+#[test]
+fn a_repository_that_is_missing_is_told_with_the_key_that_names_it() {
+    let machine = Machine::configured("[defaults]\nrepo = \"gone\"\n[models.a]\ndriver = \"echo\"\n");
+    machine.write("models.json", r#"{"b": {"driver": "echo", "repoPath": "lost"}, "c": {"driver": "echo"}}"#);
+    let proxy = machine.serve();
+    for (model, place, key) in
+        [("a", "gone", "defaults.repo"), ("b", "lost", "b.repoPath"), ("c", "gone", "defaults.repo")]
+    {
+        let place = machine.name(&format!("work/{place}"));
+        let message = format!("the repository {place} does not exist: correct `{key}`, or create it");
+        let answer = proxy.complete(&chat(model, "hi"));
+        assert_eq!((answer.status, answer.json()), not_found(&message, None));
+        let stderr = machine.run(&["check"]).stderr;
+        assert!(stderr.contains(&format!("{key}: the repository {place} does not exist\n")), "{stderr}");
+    }
 }
 
 #[test]

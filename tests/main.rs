@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
+mod abilities;
 mod auth;
 mod author;
 mod captures;
@@ -11,8 +12,10 @@ mod chat;
 mod config;
 mod container;
 mod doctor;
+mod environment;
 mod errors;
 mod faults;
+mod folders;
 mod git_hangs;
 mod goldens;
 mod histories;
@@ -25,6 +28,7 @@ mod plugins;
 mod policy;
 mod process;
 mod queue;
+mod reload;
 mod repeats;
 mod retry;
 mod saving;

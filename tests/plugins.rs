@@ -3,7 +3,7 @@
 use std::fs;
 use std::thread;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Machine, Proxy, Request, Said, Streamed, chat, error, fixtures};
 
@@ -318,4 +318,19 @@ fn what_happens_is_counted() {
     let open = proxy.send(&open);
     assert_eq!(open.header("content-type"), Some("application/openmetrics-text; version=1.0.0; charset=utf-8"));
     assert!(open.body.ends_with("# EOF\n"), "{}", open.body);
+}
+
+#[test]
+fn of_a_file_that_is_refused_no_byte_is_shown() {
+    let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
+    let secret = machine.path("secret");
+    fs::write(&secret, "root:$6$salt$hash:19000:0:99999:7:::\n").unwrap();
+    let link = machine.plugin("x.wasm");
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&secret, &link).unwrap();
+    let proxy = machine.serve();
+    let reason = "is no WebAssembly component: it does not begin as WebAssembly does";
+    assert_eq!(proxy.get("/v1/plugins").json()["refused"], json!([{"file": link, "reason": reason}]));
+    let log = proxy.logged(&["ERROR", "plugin refused"]);
+    assert!(!log.contains("root") && !log.contains("0x72"), "{log}");
 }

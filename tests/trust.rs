@@ -118,7 +118,8 @@ fn where_pins_are_required_the_rest_is_refused_even_if_it_was_in_use() {
     machine.put_plugin("stranger.wasm", stranger());
     let proxy = machine.serve();
     let sum = in_use(&proxy).unwrap();
-    machine.write("proxy.toml", "[plugins]\nrequire_pin = true\n[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
+    let echo = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+    machine.write("proxy.toml", format!("[plugins]\nrequire_pin = true\n{MODEL}{echo}"));
     proxy.logged(&["looked again", "generation=2 "]);
     let unpinned = format!(
         "is not pinned, and `plugins.require_pin` is set: `agentbay plugin add FILE` shows what it asks for and pins it \

@@ -6,7 +6,7 @@
 //! - [`run`] carries it out: route, prompt, plan, policy, process, events, outcome;
 //! - [`plugin`] asks the CLI's WebAssembly component for the command line and for the meaning of the output;
 //! - [`workspace`] lends the repository or a git worktree, [`process`] starts the CLI and ends it;
-//! - [`domain`] is the vocabulary they all share.
+//! - [`files`] writes the program's own files, [`domain`] is the vocabulary they all share.
 //!
 //! Around them, [`config`] reads the settings, [`watch`] tells when files have changed, [`look`] asks for a look at them,
 //! [`task`] keeps the tasks, [`compiler`] has a process of its own for what strangers wrote, [`metrics`] counts, [`doctor`] tells what keeps a model from running, [`author`] is what the
@@ -20,6 +20,7 @@ pub mod config;
 pub mod doctor;
 pub mod domain;
 pub mod echo_agent;
+pub mod files;
 pub mod http;
 pub mod look;
 pub mod metrics;

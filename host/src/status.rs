@@ -1,16 +1,15 @@
 //! What a running server tells the other programs of its user: which plugins it uses, and how they fare. It stands in a
 //! file in the cache folder, beside a lock that goes with the server, however that ends.
 
-use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io::{self, Write};
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 use uuid::Uuid;
 
+use crate::files::{atomic_write, private_dir};
 use crate::plugin::{Health, PluginSet};
 
 /// The folder in the cache.
@@ -60,7 +59,6 @@ impl InUse {
 /// Where a server tells how it is. Nothing is left of it when it is dropped.
 #[derive(Debug)]
 pub struct Board {
-    folder: PathBuf,
     lock: PathBuf,
     /// Locked as long as it is open.
     _locked: File,
@@ -73,7 +71,7 @@ impl Board {
     /// The cache folder cannot be written.
     pub fn put_up(cache: &Path) -> io::Result<Self> {
         let folder = cache.join(FOLDER);
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        private_dir(&folder).map_err(io::Error::other)?;
         for lock in locks(&folder).filter(|lock| !is_held(lock)) {
             take_down(&lock);
         }
@@ -83,7 +81,7 @@ impl Board {
         let locked = File::create(&unfinished)?;
         locked.lock()?;
         fs::rename(&unfinished, &lock)?;
-        Ok(Self { folder, lock, _locked: locked })
+        Ok(Self { lock, _locked: locked })
     }
 
     /// Tells how the server is now.
@@ -91,11 +89,7 @@ impl Board {
     /// # Errors
     /// It cannot be written.
     pub fn tell(&self, status: &Status) -> io::Result<()> {
-        // Nobody reads half of it.
-        let mut whole = NamedTempFile::new_in(&self.folder)?;
-        whole.write_all(&serde_json::to_vec(status)?)?;
-        whole.persist(self.lock.with_extension(STATUS)).map_err(|failed| failed.error)?;
-        Ok(())
+        atomic_write(&self.lock.with_extension(STATUS), &serde_json::to_vec(status)?)
     }
 }
 
@@ -105,9 +99,13 @@ impl Drop for Board {
     }
 }
 
-/// What the servers tell that use this cache folder, the oldest first.
+/// What the servers tell that use this cache folder, the oldest first. Nothing if the folder may be another user's.
 pub fn of_servers(cache: &Path) -> Vec<Status> {
-    let mut held: Vec<PathBuf> = locks(&cache.join(FOLDER)).filter(|lock| is_held(lock)).collect();
+    let folder = cache.join(FOLDER);
+    if !folder.exists() || private_dir(&folder).is_err() {
+        return Vec::new();
+    }
+    let mut held: Vec<PathBuf> = locks(&folder).filter(|lock| is_held(lock)).collect();
     held.sort();
     // It may not have told anything yet.
     let told = |lock: PathBuf| serde_json::from_slice(&fs::read(lock.with_extension(STATUS)).ok()?).ok();

@@ -1,6 +1,7 @@
 //! Settings and plugins, brought together into the first snapshot.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use super::error::AppError;
 use crate::compiler;
 use crate::config::{self, Config, Models, Overrides, Source};
-use crate::domain::{Model, PluginId};
+use crate::domain::{Model, OwnAddress, PluginId};
 use crate::metrics::Metrics;
 use crate::plugin::{Catalogue, Look, PluginSet, Snapshot};
 use crate::process::{self, HostVariables};
@@ -46,12 +47,18 @@ pub(super) async fn with_config(source: &Source, config: Config, patience: Durat
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
     let look = Look { patience, anew: true };
     let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, look).await;
-    let snapshot = snapshot(1, &config, set, &host);
+    let snapshot = snapshot(1, &config, set, &host, config.server.listen);
     Ok(Loaded { config, catalogue, snapshot, host, metrics })
 }
 
-/// Brings settings and plugins together.
-pub(super) fn snapshot(generation: u64, config: &Config, plugins: PluginSet, host: &HostVariables) -> Snapshot {
+/// Brings settings and plugins together, for a server that listens on this address.
+pub(super) fn snapshot(
+    generation: u64,
+    config: &Config,
+    plugins: PluginSet,
+    host: &HostVariables,
+    listen: SocketAddr,
+) -> Snapshot {
     let models = match &config.models {
         Models::Configured(models) => {
             models.iter().map(|(name, model)| (name.clone(), Arc::new(model.clone()))).collect()
@@ -59,7 +66,8 @@ pub(super) fn snapshot(generation: u64, config: &Config, plugins: PluginSet, hos
         Models::Discovered { template } => discovered(&plugins, host, |driver| template.for_driver(driver)),
     };
     let access = config.server.access.clone();
-    Snapshot { generation, plugins, models, access, limits: config.limits, swaps: 0 }
+    let own = Some(OwnAddress::new(listen, access.hosts()));
+    Snapshot { generation, plugins, models, access, own, limits: config.limits, swaps: 0 }
 }
 
 /// A model for each driver whose program is installed.

@@ -3,7 +3,9 @@
 mod check;
 mod diagnose;
 mod error;
+mod held;
 mod load;
+mod missing;
 mod reload;
 mod serve;
 mod signals;

@@ -39,7 +39,7 @@ pub async fn serve(
     overrides: Overrides,
     announce: impl FnOnce(SocketAddr) -> io::Result<()>,
 ) -> Result<(), AppError> {
-    let config = config::load(&source, &overrides)?;
+    let (config, seen) = config::read(&source, &overrides, None)?;
     make_folder(&config.plugins.dir);
     // From here on no change is missed.
     let watched = Watched { folders: vec![config.plugins.dir.clone()], files: source.watched() };
@@ -60,7 +60,7 @@ pub async fn serve(
     let folders = worktrees::folders(&loaded);
     tasks.spawn_until_stopped(clear_up(runner.git().clone(), config.limits.run.git, folders));
     tell(&tasks, &loaded, snapshots.clone(), listen);
-    let reload = Reload::new(source, overrides, loaded, snapshots.clone());
+    let reload = Reload::new(source, overrides, listen, seen, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
     let (looks, asked) = look::looks();
     tasks.spawn_until_stopped(reload.follow(watch, hangup, asked));

@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
 use crate::plugin::{Snapshots, Trouble};
@@ -25,16 +27,20 @@ pub(super) struct Telling {
 impl Telling {
     /// Tells how things are now, and whenever that changes, for ever.
     pub(super) async fn go_on(self) {
+        let Self { board, listen, dir, snapshots, trouble } = self;
+        let board = Arc::new(board);
         loop {
-            let plugins = InUse::all(&self.snapshots.newest().plugins);
-            let status = Status { listen: self.listen, dir: self.dir.clone(), plugins };
-            if let Err(error) = self.board.tell(&status) {
+            let plugins = InUse::all(&snapshots.newest().plugins);
+            let (board, status) = (Arc::clone(&board), Status { listen, dir: dir.clone(), plugins });
+            // Off the threads that serve: a busy disk takes its time.
+            let written = spawn_blocking(move || board.tell(&status)).await;
+            if let Err(error) = written.unwrap_or_else(|lost| Err(lost.into())) {
                 tracing::warn!(%error, "cannot tell other programs how plugins fare");
             }
             sleep(PAUSE).await;
             tokio::select! {
-                () = self.snapshots.published() => {}
-                () = self.trouble.told() => {}
+                () = snapshots.published() => {}
+                () = trouble.told() => {}
             }
         }
     }

@@ -13,6 +13,7 @@ use super::subject::Subject;
 use crate::compiler;
 use crate::config::{self, Config, InlineLimits, NewGrant, Overrides, Source};
 use crate::domain::{Grant, Limits, Wasi};
+use crate::files::atomic_write;
 use crate::metrics::Metrics;
 use crate::plugin::load_to_add;
 
@@ -90,11 +91,8 @@ impl Candidate {
 
 /// Copies a file in one step: nobody sees half of it.
 fn put(from: &Path, to: &Path) -> io::Result<()> {
-    let folder = to.parent().ok_or(io::ErrorKind::NotFound)?;
-    fs::create_dir_all(folder)?;
-    let whole = tempfile::Builder::new().prefix(".adding-").tempfile_in(folder)?;
-    fs::copy(from, whole.path())?;
-    whole.persist(to).map(drop).map_err(|failed| failed.error)
+    fs::create_dir_all(to.parent().ok_or(io::ErrorKind::NotFound)?)?;
+    atomic_write(to, &fs::read(from)?)
 }
 
 impl fmt::Display for Candidate {

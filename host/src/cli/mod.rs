@@ -228,7 +228,7 @@ fn show_diagnoses(diagnoses: &[Diagnosis]) -> anyhow::Result<ExitCode> {
         let (model, driver) = (&examined.model, &examined.driver);
         writeln!(stdout, "{model}\t{driver}\t{}\t{}", known(&examined.program), known(&examined.version))?;
         let remarks = examined.faults.iter().map(|fault| format!("fault: {fault}"));
-        for remark in remarks.chain(examined.remark().map(|remark| format!("note: {remark}"))) {
+        for remark in remarks.chain(examined.notes.iter().map(|note| format!("note: {note}"))) {
             writeln!(stdout, "  {remark}")?;
         }
         match &diagnosis.answer {

@@ -3,16 +3,18 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
+use std::io;
 use std::path::PathBuf;
 
-use tempfile::NamedTempFile;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::source::Source;
 use crate::domain::{PluginId, Sha256Sum, Wasi};
+use crate::files::Staged;
+
+/// So often an edit is made again because another program has changed the file.
+const EDITS: usize = 10;
 
 /// What is written of a plugin. Other keys of its table stay. Shown as the table that it is in a proxy.toml with nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,14 +81,19 @@ pub enum EditError {
     /// There is no file to write into. One with nothing else in it would mean that there are no models.
     #[error("{0} does not exist: write it first, with a model in it")]
     NoFile(PathBuf),
-    /// The file is no TOML.
-    #[error("{path}: {error}")]
+    /// The file is no TOML. Its text is not shown: a key may stand in it.
+    #[error("{path}:{line}: {message}", path = .path.display())]
     Toml {
         /// The file.
         path: PathBuf,
+        /// The line, the first being 1.
+        line: usize,
         /// What is wrong with it.
-        error: toml_edit::TomlError,
+        message: String,
     },
+    /// The file is changed again and again while it is edited.
+    #[error("{0} is being changed by another program: try again")]
+    Contended(PathBuf),
     /// What is there cannot hold the table.
     #[error("{path}: `plugins.{id}` is there and is no table")]
     NoTable {
@@ -118,31 +125,37 @@ pub fn write_grant(source: &Source, grant: &NewGrant) -> Result<PathBuf, EditErr
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(EditError::NoFile(named)),
         Err(error) => return Err(failed(error)),
     };
-    let text = fs::read_to_string(&path).map_err(failed)?;
-    let edited = edited(&text, grant).map_err(|error| match error {
-        Wrong::Toml(error) => EditError::Toml { path: named.clone(), error },
-        Wrong::NoTable => EditError::NoTable { path: named.clone(), id: grant.id.clone() },
-    })?;
-    let folder = path.parent().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
-    let mode = fs::metadata(&path).map_err(failed)?.permissions().mode();
-    let written = NamedTempFile::new_in(folder).and_then(|mut file| {
-        file.write_all(edited.as_bytes())?;
-        file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-        file.persist(&path).map_err(|failed| failed.error)
-    });
-    written.map_err(failed)?;
-    Ok(named)
+    // Two of this program edit one after the other. Not every file system has locks.
+    let _turn = path.parent().and_then(|folder| File::open(folder).and_then(|lock| lock.lock().map(|()| lock)).ok());
+    for _ in 0..EDITS {
+        let text = fs::read_to_string(&path).map_err(failed)?;
+        let edited = edited(&text, grant).map_err(|error| match error {
+            Wrong::Toml { line, message } => EditError::Toml { path: named.clone(), line, message },
+            Wrong::NoTable => EditError::NoTable { path: named.clone(), id: grant.id.clone() },
+        })?;
+        let staged = Staged::new(&path, edited.as_bytes()).map_err(failed)?;
+        // What another editor has written meanwhile is not lost: the edit is made in that.
+        if fs::read_to_string(&path).map_err(failed)? == text {
+            staged.commit().map_err(failed)?;
+            return Ok(named);
+        }
+    }
+    Err(EditError::Contended(named))
 }
 
 /// Why a text cannot be edited.
 #[derive(Debug)]
 enum Wrong {
-    Toml(toml_edit::TomlError),
+    Toml { line: usize, message: String },
     NoTable,
 }
 
 fn edited(text: &str, grant: &NewGrant) -> Result<String, Wrong> {
-    let mut document: DocumentMut = text.parse().map_err(Wrong::Toml)?;
+    let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+        let before = &text.as_bytes()[..error.span().map_or(0, |span| span.start).min(text.len())];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        Wrong::Toml { line, message: error.message().to_owned() }
+    })?;
     fill(table(&mut document, grant.id.as_str()).ok_or(Wrong::NoTable)?, grant);
     Ok(document.to_string())
 }
@@ -246,6 +259,32 @@ mod tests {
         assert!(inline.starts_with("plugins = { dir = \"p\" , my-cli = { programs = ["), "{inline}");
         assert!(matches!(edited("[plugins]\nmy-cli = 1\n", &grant()), Err(Wrong::NoTable)));
         assert!(matches!(edited("plugins = 1\n", &grant()), Err(Wrong::NoTable)));
-        assert!(matches!(edited("[", &grant()), Err(Wrong::Toml(_))));
+    }
+
+    #[test]
+    fn what_several_write_at_once_is_all_there_in_the_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let environment = crate::config::Environment::default();
+        let source = Source { config: None, cwd: dir.path().to_owned(), environment };
+        fs::write(dir.path().join("proxy.toml"), "# Mine.\n").unwrap();
+        let ids: Vec<_> = (0..8).map(|at| PluginId::try_from(format!("cli-{at}")).unwrap()).collect();
+        std::thread::scope(|scope| {
+            for id in &ids {
+                let (source, grant) = (&source, NewGrant { id: id.clone(), ..grant() });
+                scope.spawn(move || write_grant(source, &grant).unwrap());
+            }
+        });
+        let text = fs::read_to_string(dir.path().join("proxy.toml")).unwrap();
+        assert!(
+            ids.iter().all(|id| text.contains(&format!("[plugins.{id}]\n"))) && text.contains("# Mine.\n"),
+            "{text}"
+        );
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_text_that_is_no_toml_is_told_by_its_line_and_not_shown() {
+        let Err(Wrong::Toml { line, message }) = edited("a = 1\nsecret-key 5\n", &grant()) else { panic!("no fault") };
+        assert_eq!((line, message.contains("secret")), (2, false), "{message}");
     }
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::section::Section;
 use super::values::{self, Zero};
-use crate::domain::{HttpLimits, Limits, PluginLimits, QueueLimits, RetryLimits, RunLimits};
+use crate::domain::{HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits};
 
 pub(super) fn read(mut section: Section<'_>) -> Limits {
-    let Limits { http, plugin, run, queue, retry } = Limits::default();
+    let Limits { http, plugin, run, queue, retry, reload } = Limits::default();
     let limits = Limits {
         http: HttpLimits {
             body: size(&mut section, "body", Zero::Refused, http.body),
@@ -27,6 +27,7 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
             longest: duration(&mut section, "retry_longest", Zero::Allowed, retry.longest),
             failure_memory: duration(&mut section, "failure_memory", Zero::Allowed, retry.failure_memory),
         },
+        reload: ReloadLimits { hold: duration(&mut section, "reload_hold", Zero::Allowed, reload.hold) },
     };
     section.finish();
     limits

@@ -16,6 +16,7 @@ mod models_json;
 mod plugins;
 mod policy;
 mod section;
+mod seen;
 mod server;
 mod shared;
 mod source;
@@ -33,6 +34,7 @@ pub use environment::Environment;
 pub use fault::{ConfigError, Fault};
 pub use models::{Models, Template};
 pub use plugins::{Plugins, Watching};
+pub use seen::Seen;
 pub use server::Server;
 pub use source::Source;
 
@@ -66,15 +68,37 @@ pub struct Overrides {
     pub listen: Option<SocketAddr>,
 }
 
+/// What a server that runs judges new settings against.
+#[derive(Debug, Clone, Copy)]
+pub struct Running<'a> {
+    /// The address that it listens on, whatever the new settings say.
+    pub listen: SocketAddr,
+    /// What the files were like whose settings it uses.
+    pub seen: &'a Seen,
+}
+
 /// Reads all settings.
 ///
 /// # Errors
 /// Every fault there is, of both files. A file that cannot be parsed has one, and the rest of the settings is then not
 /// judged.
 pub fn load(source: &Source, overrides: &Overrides) -> Result<Config, ConfigError> {
-    match inspect(source, overrides) {
-        Inspected { faults, config: Some(config) } if faults.is_empty() => Ok(config),
-        Inspected { faults, .. } => Err(ConfigError::of(faults)),
+    read(source, overrides, None).map(|(config, _)| config)
+}
+
+/// Reads all settings, and says what the files were like. For a server that runs, a file that was there has to be there,
+/// and what keeps others out has to hold for the address that it listens on.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn read(
+    source: &Source,
+    overrides: &Overrides,
+    running: Option<Running<'_>>,
+) -> Result<(Config, Seen), ConfigError> {
+    match inspect_for(source, overrides, running) {
+        (Inspected { faults, config: Some(config) }, seen) if faults.is_empty() => Ok((config, seen)),
+        (Inspected { faults, .. }, _) => Err(ConfigError::of(faults)),
     }
 }
 
@@ -89,21 +113,32 @@ pub struct Inspected {
 
 /// Reads all settings as far as they can be read.
 pub fn inspect(source: &Source, overrides: &Overrides) -> Inspected {
+    inspect_for(source, overrides, None).0
+}
+
+fn inspect_for(source: &Source, overrides: &Overrides, running: Option<Running<'_>>) -> (Inspected, Seen) {
     let (settings, registry) = (source.settings(), source.registry());
-    let tables = match (settings.read(tree::from_toml), registry.read(tree::from_json)) {
-        (Ok(settings), Ok(registry)) => Tables { settings, registry },
-        (settings, registry) => {
-            let faults = settings.err().into_iter().chain(registry.err());
-            return Inspected { faults: faults.collect(), config: None };
-        }
-    };
+    let before = running.map(|running| running.seen);
+    let settings_before = before.and_then(|seen| seen.settings.as_ref());
+    let registry_before = before.and_then(|seen| seen.registry.as_ref());
+    let (tables, seen) =
+        match (settings.read(tree::from_toml, settings_before), registry.read(tree::from_json, registry_before)) {
+            (Ok(settings), Ok(registry)) => {
+                let ((settings, seen_settings), (registry, seen_registry)) = (settings.unzip(), registry.unzip());
+                (Tables { settings, registry }, Seen { settings: seen_settings, registry: seen_registry })
+            }
+            (settings, registry) => {
+                let faults = settings.err().into_iter().chain(registry.err());
+                return (Inspected { faults: faults.collect(), config: None }, Seen::default());
+            }
+        };
     let paths = Paths { folder: settings.folder(), environment: &source.environment };
     let reports = Reports { settings: Report::new(settings.shown), registry: Report::new(registry.shown) };
-    let config = read(&tables, &reports, &paths, overrides);
+    let config = build(&tables, &reports, &paths, overrides, running.map(|running| running.listen));
 
     let mut faults = reports.settings.into_faults();
     faults.extend(reports.registry.into_faults());
-    Inspected { faults, config: Some(config) }
+    (Inspected { faults, config: Some(config) }, seen)
 }
 
 /// What the limits of a plugin come to that are written like this, where the rest is as for all.
@@ -133,10 +168,16 @@ struct Reports {
     registry: Report,
 }
 
-/// Reads everything. Where a setting is faulty, something stands in its place, and the whole is not to be used.
-fn read(tables: &Tables, reports: &Reports, paths: &Paths<'_>, overrides: &Overrides) -> Config {
+/// Builds the configuration. Where a setting is faulty, something stands in its place, and the whole is not to be used.
+fn build(
+    tables: &Tables,
+    reports: &Reports,
+    paths: &Paths<'_>,
+    overrides: &Overrides,
+    open: Option<SocketAddr>,
+) -> Config {
     let mut root = Section::root(tables.settings.as_ref(), &reports.settings);
-    let server = server::read(root.section("server"), overrides);
+    let server = server::read(root.section("server"), overrides, open);
     let limits = limits::read(root.section("limits"));
     let (plugins, trust) = plugins::read(root.section("plugins"), paths, limits.plugin);
     let defaults = models::read_defaults(root.section("defaults"), paths);

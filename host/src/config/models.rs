@@ -11,6 +11,9 @@ use super::tree::Value;
 use super::values::Paths;
 use crate::domain::{Model, PluginId, RunLimits};
 
+/// The key of the repository of models that name none.
+pub(super) const DEFAULT_REPO: &str = "defaults.repo";
+
 /// Where the models come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Models {
@@ -81,7 +84,9 @@ pub(super) fn named_sections<'a>(section: Section<'a>) -> impl Iterator<Item = (
 
 fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Model> {
     let driver = driver(&mut section);
-    let shared = Shared::read(&mut section, common.paths).or(&common.defaults);
+    let own = Shared::read(&mut section, common.paths);
+    let of_defaults = own.repo.is_none() && common.defaults.repo.is_some();
+    let shared = own.or(&common.defaults);
     if shared.repo.is_none() {
         section.fault("repo", "is missing: name the folder of the repository, here or in [defaults]");
     }
@@ -90,7 +95,11 @@ fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Mo
     let options = section.take("options").and_then(|item| item.section()).map(options).unwrap_or_default();
     let limits = limits::read_for_model(section.section("limits"), common.limits);
     section.finish();
-    Some(Model { model, program, options, ..shared.into_model(name, driver?, limits) })
+    let mut made = Model { model, program, options, ..shared.into_model(name, driver?, limits) };
+    if of_defaults {
+        DEFAULT_REPO.clone_into(&mut made.repo_key);
+    }
+    Some(made)
 }
 
 /// The plugin that a model names.

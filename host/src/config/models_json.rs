@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::models::{Common, driver, named_sections};
-use super::section::Section;
+use super::models::{Common, DEFAULT_REPO, driver, named_sections};
+use super::section::{Section, join};
 use super::shared::{Shared, worktree};
 use crate::domain::Model;
 
@@ -21,6 +21,7 @@ fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Mo
         worktree: section.take("worktree").and_then(|item| worktree(&item, common.paths)),
         ..Shared::default()
     };
+    let of_defaults = shared.repo.is_none() && common.defaults.repo.is_some();
     let shared = shared.or(&common.defaults);
     if shared.repo.is_none() {
         section.fault(
@@ -29,5 +30,6 @@ fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Mo
         );
     }
     section.finish();
-    Some(shared.into_model(name, driver?, common.limits))
+    let repo_key = if of_defaults { DEFAULT_REPO.to_owned() } else { join(&join("", name), "repoPath") };
+    Some(Model { repo_key, ..shared.into_model(name, driver?, common.limits) })
 }

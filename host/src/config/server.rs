@@ -1,4 +1,4 @@
-//! `[server]`: where to listen and who may use it. How a request is checked against it is `http::auth`'s.
+//! `[server]`: where to listen and who may use it. How a request is checked against it is `http::guard`'s.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -26,7 +26,8 @@ const DRAIN: Duration = Duration::from_secs(30);
 /// The default: only programs of this machine reach it.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 
-pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
+/// A server that runs keeps the address that is `open` until it is started again.
+pub(super) fn read(mut section: Section<'_>, overrides: &Overrides, open: Option<SocketAddr>) -> Server {
     let listen = section.take("listen");
     let api_keys = section.take("api_keys");
     let hosts = texts(section.take("allowed_hosts").as_ref(), host);
@@ -36,7 +37,13 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
     let address = overrides.listen.or_else(|| listen.as_ref().and_then(address)).unwrap_or(LISTEN);
     // Keys that are faulty are keys still: their fault is told, and this one is not.
     let has_keys = api_keys.is_some_and(|item| !matches!(item.value(), Value::List(keys) if keys.is_empty()));
-    if !has_keys && !address.ip().to_canonical().is_loopback() {
+    if !has_keys && let Some(open) = open.filter(is_reachable) {
+        let message = format!(
+            "the server listens on {open}, which can be reached from other machines: without a key anyone there could \
+             run agents here; keep a key until it is started again on another address"
+        );
+        section.fault("api_keys", message);
+    } else if !has_keys && is_reachable(&address) {
         let message = format!(
             "{address} can be reached from other machines, and without a key anyone there could run agents here: \
              set server.api_keys, or listen on 127.0.0.1"
@@ -49,6 +56,11 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides) -> Server {
     let drain = section.take("drain").and_then(|item| values::duration(&item, Zero::Allowed)).unwrap_or(DRAIN);
     section.finish();
     Server { listen: address, access: Access::new(keys, hosts, origins), drain }
+}
+
+/// Whether other machines can reach an address.
+fn is_reachable(address: &SocketAddr) -> bool {
+    !address.ip().to_canonical().is_loopback()
 }
 
 fn address(item: &Item<'_>) -> Option<SocketAddr> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::policy::{self, PolicyTable};
-use super::section::{Item, Section};
+use super::section::{Item, Section, join};
 use super::tree::Value;
 use super::values::{self, Paths, Zero};
 use crate::domain::{EnvSetting, Keep, Model, Permission, PluginId, RunLimits, Worktree};
@@ -126,6 +126,7 @@ impl Shared {
             Some(WorktreeSetting::On(table)) => Some(table.into_worktree()),
         };
         Model {
+            repo_key: join(&join("models", name), "repo"),
             name: name.to_owned(),
             driver,
             repo: self.repo.unwrap_or_default(),

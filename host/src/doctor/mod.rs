@@ -1,5 +1,6 @@
-//! What can be known of a model without running it: whether its driver is loaded, its program installed, in a version
-//! that the driver was tested with, and its repository there. What running it tells is the caller's to find out.
+//! What can be known of a model without running it: whether its driver is loaded and can do what the settings ask, its
+//! program installed, in a version that the driver was tested with, and its repository there. What running it tells is the
+//! caller's to find out.
 
 mod version;
 
@@ -9,11 +10,12 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use futures_util::stream::iter;
 use serde::Serialize;
+use tokio::task::spawn_blocking;
 
 use crate::domain::Model;
-use crate::plugin::Snapshot;
-use crate::process::HostVariables;
-use crate::run;
+use crate::plugin::{Driver, Snapshot};
+use crate::process::{HostVariables, login_remarks};
+use crate::run::{self, Finding, dry_run};
 pub use version::Versions;
 
 /// How many programs are asked for their version at once.
@@ -34,16 +36,10 @@ pub struct Examined {
     pub tested: Option<bool>,
     /// What keeps the model from running.
     pub faults: Vec<String>,
+    /// What has to be known of it besides.
+    pub notes: Vec<String>,
     /// How to log in, for whoever finds that it is needed.
     pub login_hint: String,
-}
-
-impl Examined {
-    /// A remark on the version, if there is something to remark.
-    pub fn remark(&self) -> Option<String> {
-        let version = self.version.as_deref()?;
-        (self.tested == Some(false)).then(|| format!("version {version} is not among those the driver was tested with"))
-    }
 }
 
 /// Looks at all models, in the order of their names. Without `versions` no program is asked for its version.
@@ -66,42 +62,94 @@ async fn examine_one(
         version: None,
         tested: None,
         faults: Vec::new(),
+        notes: Vec::new(),
         login_hint: String::new(),
     };
-    let key = |key: &str| format!("models.{}.{key}", model.name);
     match snapshot.driver(&model.driver) {
-        None => examined.faults.push(format!("{}: the driver `{}` is not loaded", key("driver"), model.driver)),
+        None => examined.faults.push(format!(
+            "{}: the driver `{}` is not loaded: put its component into the plugin folder (`agentbay plugin add FILE`), or \
+             name another driver",
+            key(model, "driver"),
+            model.driver
+        )),
         Some(driver) => {
-            let description = driver.plugin.description();
-            examined.login_hint.clone_from(&description.probe.login_hint);
-            match run::executable(model, driver, host) {
-                Ok(executable) => {
-                    examined.program = Some(executable.path().display().to_string());
-                    let probe = &description.probe;
-                    if let Some(versions) = versions {
-                        examined.version = versions.of(&executable, &probe.version_args, model, host).await;
-                    }
-                    let version = examined.version.as_deref();
-                    examined.tested = version.and_then(|version| version::tested(version, &probe.tested_versions));
-                }
-                Err(reason) => {
-                    let hint = &description.probe.install_hint;
-                    let hint = if hint.is_empty() { String::new() } else { format!(" ({hint})") };
-                    examined.faults.push(format!("{}: {reason}{hint}", key("program")));
-                }
+            examined.login_hint.clone_from(&driver.plugin.description().probe.login_hint);
+            examined.look_at_program(model, driver, host, versions).await;
+            for Finding { key: at, reason, is_doubtful } in dry_run(model, driver, host, snapshot.own.as_ref()).await {
+                let at = at.map_or_else(|| of(model), |at| key(model, at));
+                let told = if is_doubtful { &mut examined.notes } else { &mut examined.faults };
+                told.push(format!("{at}: {reason}"));
             }
+            // A program that the user names may be any CLI, so that its switches may be meant for it.
+            let knows_its_cli = model.program.is_none();
+            examined.notes.extend(login_remarks(model.driver.as_str(), knows_its_cli, &model.env, host));
         }
     }
-    examined.faults.extend(repository_fault(model, &key));
+    examined.faults.extend(repository_fault(model).await);
     examined
 }
 
-fn repository_fault(model: &Model, key: &impl Fn(&str) -> String) -> Option<String> {
+impl Examined {
+    async fn look_at_program(
+        &mut self,
+        model: &Model,
+        driver: &Driver,
+        host: &HostVariables,
+        versions: Option<&Versions>,
+    ) {
+        let probe = &driver.plugin.description().probe;
+        let executable = match run::executable(model, driver, host) {
+            Ok(executable) => executable,
+            Err(reason) => {
+                let hint = &probe.install_hint;
+                let hint = if hint.is_empty() { String::new() } else { format!(" ({hint})") };
+                self.faults.push(format!("{}: {reason}{hint}", key(model, "program")));
+                return;
+            }
+        };
+        let program = executable.path().display().to_string();
+        self.program = Some(program.clone());
+        let Some(versions) = versions.filter(|_| !probe.version_args.is_empty()) else { return };
+        match versions.of(&executable, &probe.version_args, model, host).await {
+            Ok(version) => {
+                self.tested = version::tested(&version, &probe.tested_versions);
+                if self.tested == Some(false) {
+                    self.notes.push(format!("version {version} is not among those the driver was tested with"));
+                }
+                self.version = Some(version);
+            }
+            Err(reason) => {
+                let command = format!("{program} {}", probe.version_args.join(" "));
+                self.faults.push(format!(
+                    "{}: `{command}` {reason}: try it in a shell, and install the CLI again if it fails there",
+                    key(model, "program")
+                ));
+            }
+        }
+    }
+}
+
+/// How the settings name a model.
+fn of(model: &Model) -> String {
+    format!("models.{}", model.name)
+}
+
+fn key(model: &Model, key: &str) -> String {
+    format!("{}.{key}", of(model))
+}
+
+/// Off the threads that serve: the folder may be far away.
+async fn repository_fault(model: &Model) -> Option<String> {
+    let model = model.clone();
+    spawn_blocking(move || missing_repository(&model)).await.unwrap_or_else(|lost| Some(lost.to_string()))
+}
+
+fn missing_repository(model: &Model) -> Option<String> {
     let repo = model.repo.display();
     if !model.repo.is_dir() {
-        return Some(format!("{}: the repository {repo} does not exist", key("repo")));
+        return Some(format!("{}: the repository {repo} does not exist", model.repo_key));
     }
     let is_git = |repo: &Path| repo.join(".git").exists() || repo.join("HEAD").exists();
     (model.worktree.is_some() && !is_git(&model.repo))
-        .then(|| format!("{}: {repo} is no git repository, so no worktree can be made", key("worktree")))
+        .then(|| format!("{}: {repo} is no git repository, so no worktree can be made", key(model, "worktree")))
 }

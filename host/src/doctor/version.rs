@@ -2,11 +2,11 @@
 //! changes.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use crate::domain::{ExitStatus, Model, RunLimits};
@@ -15,62 +15,74 @@ use crate::process::{Command, Executable, HostVariables, Variables, capture};
 /// A CLI that starts a whole runtime to say its version takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long it is remembered that a program did not say its version: it may be in the middle of being installed.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+
 /// The versions that were asked for. Whoever asks for one while its program is being asked waits for the same answer.
 #[derive(Debug)]
 pub struct Versions {
-    known: Mutex<HashMap<PathBuf, Arc<Known>>>,
+    answers: Mutex<HashMap<PathBuf, Arc<Answer>>>,
     asking: Semaphore,
 }
+
+type Answer = tokio::sync::Mutex<Option<Known>>;
 
 /// One file of a program, and what it says.
 #[derive(Debug)]
 struct Known {
     changed: SystemTime,
-    version: OnceCell<Option<String>>,
+    asked: Instant,
+    version: Result<String, String>,
+}
+
+impl Known {
+    fn holds(&self, changed: SystemTime) -> bool {
+        self.changed == changed && (self.version.is_ok() || self.asked.elapsed() < FORGOTTEN)
+    }
 }
 
 impl Default for Versions {
     fn default() -> Self {
-        Self { known: Mutex::default(), asking: Semaphore::new(super::AT_ONCE) }
+        Self { answers: Mutex::default(), asking: Semaphore::new(super::AT_ONCE) }
     }
 }
 
 impl Versions {
-    /// The version of a program, or nothing if it does not say.
+    /// The version of a program.
+    ///
+    /// # Errors
+    /// Why it cannot be had.
     pub(super) async fn of(
         &self,
         executable: &Executable,
         args: &[String],
         model: &Model,
         host: &HostVariables,
-    ) -> Option<String> {
-        if args.is_empty() {
-            return None;
+    ) -> Result<String, String> {
+        let changed = std::fs::metadata(executable.path()).and_then(|file| file.modified());
+        let changed = changed.map_err(|error| error.to_string())?;
+        let answer = self.answer(executable.path());
+        let mut answer = answer.lock().await;
+        if let Some(known) = answer.as_ref().filter(|known| known.holds(changed)) {
+            return known.version.clone();
         }
-        let changed = std::fs::metadata(executable.path()).and_then(|file| file.modified()).ok()?;
-        let version = || async {
-            let _turn = self.asking.acquire().await;
-            ask(executable, args, model, host).await
-        };
-        self.known(executable, changed).version.get_or_init(version).await.clone()
+        let _turn = self.asking.acquire().await;
+        let version = ask(executable, args, model, host).await;
+        *answer = Some(Known { changed, asked: Instant::now(), version: version.clone() });
+        version
     }
 
-    fn known(&self, executable: &Executable, changed: SystemTime) -> Arc<Known> {
-        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let unknown = || Arc::new(Known { changed, version: OnceCell::new() });
-        let known = all.entry(executable.path().to_owned()).or_insert_with(unknown);
-        if known.changed != changed {
-            *known = unknown();
-        }
-        Arc::clone(known)
+    fn answer(&self, program: &Path) -> Arc<Answer> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(answers.entry(program.to_owned()).or_default())
     }
 }
 
 /// A version is in the first few lines of what a program says.
 const KEPT: usize = 64 * 1024;
 
-async fn ask(executable: &Executable, args: &[String], model: &Model, host: &HostVariables) -> Option<String> {
-    let mut variables = Variables::base(host);
+async fn ask(executable: &Executable, args: &[String], model: &Model, host: &HostVariables) -> Result<String, String> {
+    let mut variables = Variables::for_driver(model.driver.as_str(), &model.env, host);
     variables.configure(&model.env, host);
     let command = Command {
         executable: executable.clone(),
@@ -81,8 +93,15 @@ async fn ask(executable: &Executable, args: &[String], model: &Model, host: &Hos
         grace: Duration::from_secs(1),
         pipe_silence: RunLimits::default().pipe_silence,
     };
-    let captured = timeout(PATIENCE, capture(command, "", KEPT)).await.ok()?.ok()?;
-    if captured.status == ExitStatus::Code(0) { find(&captured.text()).map(str::to_owned) } else { None }
+    let Ok(captured) = timeout(PATIENCE, capture(command, "", KEPT)).await else {
+        return Err(format!("did not end within {}", humantime::format_duration(PATIENCE)));
+    };
+    let captured = captured.map_err(|error| error.to_string())?;
+    if captured.status != ExitStatus::Code(0) {
+        let said = captured.stderr.trim().lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
+        return Err(format!("ended with {}{said}", captured.status));
+    }
+    find(&captured.text()).map(str::to_owned).ok_or_else(|| "printed no version".to_owned())
 }
 
 /// The first thing in a text that looks like a version: numbers with dots between them.

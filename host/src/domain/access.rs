@@ -1,10 +1,12 @@
 //! Who may use the server: the keys it knows, by their digests, the names it answers to, and the pages it lets in.
 
+use std::fmt;
+
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 /// Who may use the server.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct Access {
     keys: Vec<[u8; 32]>,
     hosts: Vec<String>,
@@ -37,6 +39,11 @@ impl Access {
         found.into()
     }
 
+    /// Whether every key of another one is among these.
+    pub fn knows_all_of(&self, other: &Self) -> bool {
+        other.keys.iter().all(|key| self.keys.contains(key))
+    }
+
     /// Host names, with or without a port, to answer to besides the listen address.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
@@ -45,6 +52,15 @@ impl Access {
     /// Whether pages of this origin may use the server.
     pub fn allows_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
+    }
+}
+
+/// Without the digests: a key that is short can be found by its digest.
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { keys, hosts, origins } = self;
+        let keys = keys.len();
+        f.debug_struct("Access").field("keys", &keys).field("hosts", hosts).field("origins", origins).finish()
     }
 }
 
@@ -62,6 +78,15 @@ mod tests {
         assert!(access.needs_key());
         assert!(access.knows("one") && access.knows("two"));
         assert!(!access.knows("") && !access.knows("One") && !access.knows("onetwo"));
+    }
+
+    #[test]
+    fn a_key_that_is_gone_is_noticed_and_none_is_shown() {
+        let access = |keys: &[&str]| Access::new(keys.iter().copied(), ["box"], []);
+        assert!(access(&["a", "b"]).knows_all_of(&access(&["b"])));
+        assert!(!access(&["a"]).knows_all_of(&access(&["b"])));
+        assert!(access(&["a"]).knows_all_of(&access(&[])));
+        assert_eq!(format!("{:?}", access(&["a", "b"])), "Access { keys: 2, hosts: [\"box\"], origins: [] }");
     }
 
     #[test]

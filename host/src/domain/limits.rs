@@ -17,6 +17,8 @@ pub struct Limits {
     pub queue: QueueLimits,
     /// How a failed run is tried again.
     pub retry: RetryLimits,
+    /// How changes of the settings are taken.
+    pub reload: ReloadLimits,
 }
 
 /// What a client may ask for.
@@ -171,5 +173,19 @@ impl Default for RetryLimits {
             longest: Duration::from_secs(60),
             failure_memory: Duration::from_secs(60),
         }
+    }
+}
+
+/// How changes of the settings are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReloadLimits {
+    /// How long the files must have stood still before a change is used that takes keys or models away: a generator that
+    /// writes a file in several steps needs less.
+    pub hold: Duration,
+}
+
+impl Default for ReloadLimits {
+    fn default() -> Self {
+        Self { hold: Duration::from_secs(2) }
     }
 }

@@ -64,6 +64,8 @@ pub struct Model {
     pub driver: PluginId,
     /// Absolute path of the repository.
     pub repo: PathBuf,
+    /// The key that names it in the settings, such as `models.NAME.repo`, or `NAME.repoPath` in models.json.
+    pub repo_key: String,
     /// The file in the repository whose content begins the prompt.
     pub agent_file: Option<PathBuf>,
     /// Set if each run works in a worktree of its own.

@@ -1,8 +1,6 @@
 //! The one WebAssembly engine of the process: its settings, its compile cache, the thread that counts time, and what it
 //! lends to plugins: the compiler for what strangers wrote, and the lane for calls that take long.
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +11,7 @@ use wasmtime::{Cache, CacheConfig, Config};
 use super::compile::Compiler;
 use super::health::Trouble;
 use super::lane::Lane;
+use crate::files::{FolderError, private_dir};
 use crate::metrics::Metrics;
 
 /// How often running plugins are looked at.
@@ -41,11 +40,9 @@ impl std::fmt::Debug for Engine {
 /// Why there is no engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The folder of the compile cache cannot be made.
-    #[error(
-        "cannot make the folder of the compile cache: {0}: set `plugins.cache` in proxy.toml to one that can be written"
-    )]
-    Cache(io::Error),
+    /// The folder of the compile cache cannot be used: what lies in it is run as native code.
+    #[error("cannot use the compile cache {0}; `plugins.cache` in proxy.toml names another folder")]
+    Cache(FolderError),
     /// The thread that counts time, or those for calls that take long, cannot be started.
     #[error("cannot start the threads that plugins need: {0}")]
     Threads(io::Error),
@@ -95,7 +92,7 @@ impl Engine {
 /// See [`EngineError`].
 pub(super) fn wasm(cache: &Path) -> Result<wasmtime::Engine, EngineError> {
     let dir = cache.join("wasm");
-    DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(EngineError::Cache)?;
+    private_dir(&dir).map_err(EngineError::Cache)?;
     let mut cache = CacheConfig::new();
     cache.with_directory(dir);
 

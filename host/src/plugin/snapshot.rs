@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::catalogue::PluginSet;
 use super::driver::Driver;
-use crate::domain::{Access, Limits, Model, PluginId};
+use crate::domain::{Access, Limits, Model, OwnAddress, PluginId};
 
 /// Plugins, models and settings that belong together.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub struct Snapshot {
     pub models: BTreeMap<String, Arc<Model>>,
     /// Who may use the server.
     pub access: Access,
+    /// Where the server can be reached itself, if there is one.
+    pub own: Option<OwnAddress>,
     /// The limits.
     pub limits: Limits,
     /// Plugins that came, went or were replaced since the first snapshot. Counted when it is published.

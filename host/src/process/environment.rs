@@ -1,68 +1,12 @@
 //! The variables a CLI is started with: few of the host's, fixed ones that keep it from drawing, then what the plan and
-//! the model's configuration say.
+//! the model's configuration say. Which of the host's these are is `passed`'s.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 
+use super::passed::{goes_to_all, goes_with_login};
 use crate::domain::EnvSetting;
-
-/// What a program needs to find its user, its files, its network and its language.
-const PASSED: [&str; 26] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LANGUAGE",
-    "TZ",
-    "TMPDIR",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_RUNTIME_DIR",
-    "SSH_AUTH_SOCK",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-];
-
-/// The first letters of what the vendors' CLIs read their login and settings from.
-const PASSED_PREFIXES: [&str; 14] = [
-    "LC_",
-    "OPENAI_",
-    "CODEX_",
-    "ANTHROPIC_",
-    "CLAUDE_CODE_",
-    "GEMINI_",
-    "GOOGLE_",
-    "QWEN_",
-    "DASHSCOPE_",
-    "OPENCODE_",
-    "COPILOT_",
-    "ZAI_",
-    "XAI_",
-    "OPENROUTER_",
-];
-
-/// What CLIs tell those that they start, so that these know where they are: a run of the host's is nobody's child.
-const INSIDE: [&str; 6] = [
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SSE_PORT",
-    "CODEX_SANDBOX",
-    "CODEX_SANDBOX_NETWORK_DISABLED",
-    "GEMINI_CLI",
-    "QWEN_CODE",
-];
 
 /// Set for every run: no colours, no drawing, no questions.
 const FIXED: [(&str, &str); 3] = [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "true")];
@@ -96,7 +40,7 @@ pub fn changes_loading(name: &str) -> bool {
 }
 
 /// The variables the host itself was started with.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 pub struct HostVariables(BTreeMap<OsString, OsString>);
 
 impl HostVariables {
@@ -113,7 +57,7 @@ impl FromIterator<(OsString, OsString)> for HostVariables {
 }
 
 /// The variables of a process to be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Variables(BTreeMap<OsString, OsString>);
 
 impl Variables {
@@ -124,15 +68,17 @@ impl Variables {
 
     /// Those of the host's which every CLI gets, and the fixed ones.
     pub fn base(host: &HostVariables) -> Self {
-        let passed = |name: &OsStr| {
-            name.to_str().is_some_and(|name| {
-                let known = PASSED.contains(&name) || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-                known && !INSIDE.contains(&name)
-            })
-        };
-        let host = host.0.iter().filter(|(name, _)| passed(name));
+        let host = host.0.iter().filter(|(name, _)| goes_to_all(name));
         let mut variables: BTreeMap<_, _> = host.map(|(name, value)| (name.clone(), value.clone())).collect();
         variables.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
+        Self(variables)
+    }
+
+    /// The same, and those with which the CLI of this driver logs in, whose model has these settings.
+    pub fn for_driver(driver: &str, settings: &[(String, EnvSetting)], host: &HostVariables) -> Self {
+        let Self(mut variables) = Self::base(host);
+        let of_login = host.0.iter().filter(|(name, _)| goes_with_login(name, driver, settings, host));
+        variables.extend(of_login.map(|(name, value)| (name.clone(), value.clone())));
         Self(variables)
     }
 
@@ -166,8 +112,23 @@ impl Variables {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
+    /// All of them, by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
         self.0.iter()
+    }
+}
+
+/// Names only: values may be secrets.
+impl fmt::Debug for HostVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// Names only: values may be secrets.
+impl fmt::Debug for Variables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
     }
 }
 
@@ -195,6 +156,14 @@ mod tests {
         ];
         let expected = [("HOME", "/h"), ("LC_ALL", "C"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "true")];
         assert_eq!(Variables::base(&self::host(&host)), variables(&expected));
+    }
+
+    #[test]
+    fn no_value_is_ever_shown() {
+        let host = host(&[("OPENAI_API_KEY", "secret")]);
+        assert_eq!(format!("{host:?}"), r#"{"OPENAI_API_KEY"}"#);
+        let shown = format!("{:?}", Variables::base(&host));
+        assert_eq!(shown, r#"{"CI", "NO_COLOR", "OPENAI_API_KEY", "TERM"}"#);
     }
 
     #[test]

@@ -8,9 +8,10 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::error::{MissingPlugin, RunError};
+use super::error::{MissingPlugin, PolicyError, RunError};
 use super::interest::Interest;
 use super::live::{Entry, Phase};
+use super::options;
 use super::policy::{self, Refusal};
 use super::prompt::{self, Around};
 use super::pump::{self, Finish, Listening, interruption};
@@ -19,7 +20,7 @@ use super::rest::{Left, Process, Rest};
 use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
 use crate::domain::{Failure, Framing, Helpers, KillReason, PlanFile, RunId, Turn, Usage};
-use crate::plugin::{Driver, LoadedPlugin, Transcript};
+use crate::plugin::{Driver, LoadedPlugin, Origin, Transcript};
 use crate::process::{Child, Command};
 use crate::workspace::{self, Additions, Git, RunDir, Site, TreeState, WorkspaceError};
 
@@ -182,17 +183,27 @@ impl Task<'_> {
         if self.request.session.is_some() && !description.features.resume {
             return Err(RunError::NoResume { driver: model.driver.clone() });
         }
+        if let Some((_, missing)) = policy::missing_abilities(model, description).into_iter().next() {
+            return Err(missing.into());
+        }
         let site = Site::new(model, self.id);
         let run_dir = RunDir::new(&means.runs_dir, self.try_id);
         let turn = self.turn(git, plugin, &site, &run_dir).await?;
 
         let mut instance = plugin.instance(limits).await?;
         let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
+        if *plugin.origin() == Origin::Embedded
+            && let Some(option) = options::without_effect(&mut instance, &turn, &plan).await?
+        {
+            let (driver, model) = (model.driver.clone(), model.name.clone());
+            return Err(PolicyError::Option { driver, option, model }.into());
+        }
         let command = policy::command(model, authority, description, &plan, &means.host, self.id, site.workdir());
         let command = command.map_err(|refusal| match refusal {
             Refusal::Policy(error) => RunError::Policy(error),
             Refusal::Missing(error) => RunError::Spawn { error, install_hint: description.probe.install_hint.clone() },
         })?;
+        policy::refuse_loop(&model.driver, &command.variables, route.own.as_ref())?;
         let transcript = instance.transcript(&turn).await?;
         let files = plan.files().to_vec();
         let (framing, notices) = (description.framing, limits.notices);

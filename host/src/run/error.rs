@@ -127,6 +127,27 @@ pub(super) enum PolicyError {
         "the driver `{driver}` sets the variable `{name}`, which is not among `env` in [plugins.{driver}] of proxy.toml"
     )]
     VariableNotGranted { driver: PluginId, name: String },
+    /// The model is to change nothing, and its driver cannot see to that.
+    #[error(
+        "the driver `{driver}` cannot keep its CLI from writing, and `permission` of the model `{model}` is \"read-only\": \
+         choose another driver, or write another `permission` into [models.{model}]"
+    )]
+    ReadOnly { driver: PluginId, model: String },
+    /// The vendor's model is named, and the driver cannot pass that on.
+    #[error(
+        "the driver `{driver}` cannot choose the vendor's model: take `model` out of [models.{model}], or set the model \
+         where its CLI reads it"
+    )]
+    ModelChoice { driver: PluginId, model: String },
+    /// An option has no effect on a driver that is known to have none of that name.
+    #[error("the driver `{driver}` has no option `{option}`: take it out of `options` in [models.{model}]")]
+    Option { driver: PluginId, option: String, model: String },
+    /// The CLI would ask this server.
+    #[error(
+        "the variable `{name}` has the CLI of the driver `{driver}` ask this server itself, which would start it again: \
+         unset it for AgentBay, or write `env = {{ {name} = false }}` into the model"
+    )]
+    Loop { driver: PluginId, name: String },
 }
 
 impl RunError {
@@ -159,7 +180,7 @@ impl RunError {
             }
             Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),
             Self::Policy(_) => Failure::new(Category::Configuration, message, ""),
-            Self::Workspace(WorkspaceError::RepositoryMissing(_)) => Failure::new(Category::NotFound, message, ""),
+            Self::Workspace(WorkspaceError::RepositoryMissing { .. }) => Failure::new(Category::NotFound, message, ""),
             Self::Workspace(WorkspaceError::Late { .. }) => Failure::new(Category::Timeout, message, ""),
             Self::Unwanted => Failure::new(Category::Unknown, message, ""),
             Self::Workspace(_) => Failure::new(Category::Configuration, message, ""),

@@ -5,6 +5,7 @@
 //! whoever listens through the `feed` for as long as there is `interest`.
 
 mod attempt;
+mod dry_run;
 mod error;
 mod explain;
 mod failures;
@@ -13,6 +14,7 @@ mod interest;
 mod live;
 mod logins;
 mod notices;
+mod options;
 mod piece;
 mod pipeline;
 mod plain;
@@ -28,6 +30,7 @@ mod runner;
 mod tail;
 mod text;
 
+pub use dry_run::{Finding, dry_run};
 pub use error::{StartError, UnknownModel};
 pub use live::{Claim, FailedTry, Identity, LiveRun, Phase, PluginFailed};
 pub use policy::executable;

@@ -1,9 +1,10 @@
 //! What a plan may do: which program is started, and with which variables. A plan is data; this is where it is judged.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::error::PolicyError;
-use crate::domain::{Authority, Description, Model, Plan, RunId, RunLimits};
+use crate::domain::{Authority, Description, Model, OwnAddress, Permission, Plan, PluginId, RunId, RunLimits};
 use crate::plugin::Driver;
 use crate::process::{Command, Executable, HostVariables, SpawnError, Variables, changes_loading, find};
 
@@ -26,11 +27,40 @@ pub(super) fn command(
     }
     let program = program(authority, model, description, plan.program())?;
     let executable = find(&program, host.get("PATH"))?;
-    let mut variables = Variables::base(host);
+    let mut variables = Variables::for_driver(driver.as_str(), &model.env, host);
     variables.plan(plan.env());
     variables.configure(&model.env, host);
     let (args, RunLimits { grace, pipe_silence, .. }) = (plan.args().to_vec(), model.limits);
     Ok(Command { executable, args, workdir, variables, run: Some(run), grace, pipe_silence })
+}
+
+/// What the settings of a model ask of its driver, and what the driver does not claim to do: the key, and why.
+pub(super) fn missing_abilities(model: &Model, description: &Description) -> Vec<(&'static str, PolicyError)> {
+    let (driver, name) = (&model.driver, &model.name);
+    let features = description.features;
+    let mut missing = Vec::new();
+    if model.permission == Permission::ReadOnly && !features.read_only {
+        missing.push(("permission", PolicyError::ReadOnly { driver: driver.clone(), model: name.clone() }));
+    }
+    if model.model.is_some() && !features.model_choice {
+        missing.push(("model", PolicyError::ModelChoice { driver: driver.clone(), model: name.clone() }));
+    }
+    missing
+}
+
+/// Refuses a process that would send its requests to this server, which would start the next one.
+pub(super) fn refuse_loop(
+    driver: &PluginId,
+    variables: &Variables,
+    own: Option<&OwnAddress>,
+) -> Result<(), PolicyError> {
+    let Some(own) = own else { return Ok(()) };
+    let text = |(name, value): (&OsString, &OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
+    let looping = variables.iter().filter_map(text).find(|(name, value)| own.is_named_by(name, value));
+    match looping {
+        Some((name, _)) => Err(PolicyError::Loop { driver: driver.clone(), name }),
+        None => Ok(()),
+    }
 }
 
 /// The file that a model's run would start, for whoever wants to know without running it.
@@ -91,7 +121,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::domain::{EnvSetting, Features, Framing, Permission, PluginId, Probe};
+    use crate::domain::{EnvSetting, Features, Framing, Probe};
 
     fn id(name: &str) -> PluginId {
         name.to_owned().try_into().unwrap()
@@ -116,6 +146,7 @@ mod tests {
             name: "m".to_owned(),
             driver: id("codex"),
             repo: "/repo".into(),
+            repo_key: String::new(),
             agent_file: None,
             worktree: None,
             helpers: None,
@@ -163,6 +194,20 @@ mod tests {
         let refused = PolicyError::NotGranted { driver: driver.clone(), program, model: model.clone() };
         assert_eq!(judged(&["sh"], "sh", None), Err(refused));
         assert_eq!(judged(&[], "", None), Err(PolicyError::NoProgram { driver, model }));
+    }
+
+    #[test]
+    fn what_the_settings_ask_and_the_driver_does_not_claim_is_told_by_its_key() {
+        let asks = Model { permission: Permission::ReadOnly, model: Some("big".to_owned()), ..model(None) };
+        let keys = |asks: &Model, read_only, model_choice| {
+            let features = Features { read_only, model_choice, ..Features::default() };
+            let description = Description { features, ..description(&[]) };
+            missing_abilities(asks, &description).into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&asks, false, false), ["permission", "model"]);
+        assert_eq!(keys(&asks, true, false), ["model"]);
+        assert_eq!(keys(&asks, true, true), [""; 0]);
+        assert_eq!(keys(&model(None), false, false), [""; 0]);
     }
 
     fn command_of(env: &[(&str, Option<&str>)]) -> Result<Command, Refusal> {

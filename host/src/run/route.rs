@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::error::{MissingPlugin, UnknownModel};
-use crate::domain::{Limits, Model};
+use crate::domain::{Limits, Model, OwnAddress};
 use crate::plugin::{Driver, Snapshot};
 
 /// Where a request goes.
@@ -15,6 +15,8 @@ pub(super) struct Route {
     pub(super) model: Arc<Model>,
     pub(super) driver: Result<Arc<Driver>, MissingPlugin>,
     pub(super) limits: Limits,
+    /// Where the server can be reached itself, if there is one.
+    pub(super) own: Option<OwnAddress>,
     /// The models that may stand in for the model, and have none themselves.
     fallbacks: Vec<Self>,
 }
@@ -37,6 +39,7 @@ impl Route {
             model: Arc::clone(model),
             driver: driver.ok_or_else(|| MissingPlugin::of(model, &snapshot.plugins)),
             limits: snapshot.limits,
+            own: snapshot.own.clone(),
             fallbacks: Vec::new(),
         }
     }

@@ -4,8 +4,8 @@
 
 mod events;
 mod poll;
+mod way;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// What is watched. Nothing of it need exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
-    /// Absolute paths of folders of plugins: the components directly in them count, and their signatures. A log that is
-    /// written there does not, or each look would call for the next.
+    /// Absolute paths of folders of plugins: the components directly in them count, and their signatures, and what links
+    /// among them lead to. A log that is written there does not, or each look would call for the next.
     pub folders: Vec<PathBuf>,
     /// Absolute paths of files.
     pub files: Vec<PathBuf>,
@@ -62,54 +62,13 @@ impl Watch {
     /// happened before.
     pub async fn arm(&mut self) {
         match &mut self.0 {
-            How::Events(events) => events.arm_again(),
+            How::Events(events) => events.arm_again().await,
             How::Poll(poll) => poll.arm().await,
         }
-    }
-}
-
-impl Watched {
-    /// Every folder that leads to what is watched, from the top down, without the root: if one of them comes, goes or is
-    /// replaced, so does what is in it.
-    fn ways(&self) -> BTreeSet<PathBuf> {
-        let leading =
-            self.folders.iter().map(PathBuf::as_path).chain(self.files.iter().filter_map(|file| file.parent()));
-        let ways = leading.flat_map(Path::ancestors).filter(|folder| folder.parent().is_some());
-        ways.map(Path::to_owned).collect()
-    }
-
-    /// Whether a change at this path is one of what is watched.
-    fn concerns(&self, path: &Path) -> bool {
-        let is_in = |folder: &PathBuf| path.parent() == Some(folder) && is_of_a_plugin(path);
-        self.folders.iter().any(|folder| is_in(folder) || folder.starts_with(path))
-            || self.files.iter().any(|file| file.starts_with(path))
     }
 }
 
 /// Whether a file is a component, or the signature of one.
 fn is_of_a_plugin(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "wasm" || extension == "minisig")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn watched() -> Watched {
-        Watched { folders: vec!["/a/plugins".into()], files: vec!["/b/proxy.toml".into()] }
-    }
-
-    #[test]
-    fn what_leads_to_the_watched_is_watched_from_the_top_down() {
-        let ways: Vec<_> = watched().ways().into_iter().collect();
-        assert_eq!(ways, ["/a", "/a/plugins", "/b"].map(PathBuf::from));
-    }
-
-    #[test]
-    fn neighbours_are_of_no_concern() {
-        let concerned = ["/a", "/a/plugins", "/a/plugins/x.wasm", "/a/plugins/x.wasm.minisig", "/b", "/b/proxy.toml"];
-        let others = ["/a/x", "/a/plugins/log", "/a/plugins-2/x.wasm", "/b/x.toml", "/c"];
-        assert!(concerned.iter().all(|path| watched().concerns(Path::new(path))));
-        assert!(!others.iter().any(|path| watched().concerns(Path::new(path))));
-    }
 }

@@ -4,14 +4,20 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::files::FolderError;
 use crate::process::SpawnError;
 
 /// What can go wrong with a repository, a worktree or a folder.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// The configured repository is not there.
-    #[error("the repository {0} does not exist: correct `repo` of the model, or create it")]
-    RepositoryMissing(PathBuf),
+    #[error("the repository {repo} does not exist: correct `{key}`, or create it", repo = .repo.display())]
+    RepositoryMissing {
+        /// The repository.
+        repo: PathBuf,
+        /// The key that names it in the settings.
+        key: String,
+    },
     /// There is nothing yet that a worktree could be made from.
     #[error("the repository {0} has no commit yet: make a first commit, or set `worktree = false` for the model")]
     NoCommit(PathBuf),
@@ -112,4 +118,10 @@ pub enum WorkspaceError {
         /// What git said.
         stderr: String,
     },
+}
+
+impl From<FolderError> for WorkspaceError {
+    fn from(FolderError { path, reason }: FolderError) -> Self {
+        Self::Folder { path, reason }
+    }
 }

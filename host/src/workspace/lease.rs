@@ -9,13 +9,15 @@ use tokio::task::spawn_blocking;
 use super::error::WorkspaceError;
 use super::git::Git;
 use super::lease_file::{LeaseFile, Note};
-use super::{private_dir, repository, saved};
+use super::{repository, saved};
 use crate::domain::{self, Keep, Model, RunId};
+use crate::files::private_dir;
 
 /// Where a run is going to work. Nothing is touched yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
     repo: PathBuf,
+    repo_key: String,
     run: RunId,
     model: String,
     worktree: Option<domain::Worktree>,
@@ -53,7 +55,13 @@ pub(super) struct Worktree {
 impl Site {
     /// Where a run of the model is going to work.
     pub fn new(model: &Model, run: RunId) -> Self {
-        Self { repo: model.repo.clone(), run, model: model.name.clone(), worktree: model.worktree.clone() }
+        Self {
+            repo: model.repo.clone(),
+            repo_key: model.repo_key.clone(),
+            run,
+            model: model.name.clone(),
+            worktree: model.worktree.clone(),
+        }
     }
 
     /// The directory the CLI is going to run in. Of a repository that is a folder inside another one it is that folder.
@@ -86,7 +94,7 @@ impl Site {
     /// The repository is missing or has no commit, the folder of worktrees is not private, or git refuses.
     pub async fn lease(self, git: &Git, lease: &mut Option<Lease>) -> Result<(), WorkspaceError> {
         if !is_folder(self.repo.clone()).await {
-            return Err(WorkspaceError::RepositoryMissing(self.repo));
+            return Err(WorkspaceError::RepositoryMissing { repo: self.repo, key: self.repo_key });
         }
         let workdir = self.workdir();
         let Some(worktree) = &self.worktree else {
@@ -95,7 +103,7 @@ impl Site {
         };
         let path = self.top(worktree);
         let domain::Worktree { dir, base, keep } = worktree.clone();
-        private_dir::make(&dir)?;
+        private_dir(&dir)?;
         let base = match git.commit(&self.repo, &base).await? {
             Some(commit) => commit,
             None if base == "HEAD" => return Err(WorkspaceError::NoCommit(self.repo)),

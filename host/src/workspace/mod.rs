@@ -11,7 +11,6 @@ mod leftover;
 mod log_file;
 mod nested;
 mod own_index;
-mod private_dir;
 mod repository;
 mod run_dir;
 mod saved;

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
-use super::private_dir;
 use crate::domain::{PlanFile, RunId};
+use crate::files::private_dir;
 
 /// The private folder of a run. It is made when there is something to put into it, and removed with the value.
 #[derive(Debug)]
@@ -32,7 +32,11 @@ impl RunDir {
         if files.is_empty() {
             return Ok(());
         }
-        private_dir::make(&self.path)?;
+        // The folder of all runs too: whoever owns that can put another one in the place of this.
+        if let Some(runs) = self.path.parent() {
+            private_dir(runs)?;
+        }
+        private_dir(&self.path)?;
         for file in files {
             let path = self.path.join(file.name());
             let refuse =
@@ -63,7 +67,7 @@ mod tests {
         let runs = tempfile::tempdir().unwrap();
         let files = vec![("schema.json".to_owned(), "{}".to_owned())];
         let plan = Plan::new(String::new(), vec![], vec![], files).unwrap();
-        let dir = RunDir::new(runs.path(), RunId::new());
+        let dir = RunDir::new(&runs.path().join("runs"), RunId::new());
         let path = dir.path().to_owned();
         dir.write(&[]).unwrap();
         assert!(!path.exists());

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::super::{Environment, Limits, Models, Plugins, Watching};
-use super::{Folder, driver, model};
+use super::super::{Environment, Limits, Models, Overrides, Plugins, Running, Seen, Watching, read};
+use super::{Folder, driver, model, printed};
 use crate::domain::{Keep, Model, Worktree};
 
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -40,11 +40,12 @@ fn without_a_file_there_is_a_model_for_every_driver_found() {
 #[test]
 fn the_registry_names_driver_repository_and_agent_file() {
     let folder = Folder::with(&[("models.json", REGISTRY)]);
-    let expected = [
-        model("codex-repoX", "codex", "/home/marcus/projects/repoX"),
-        model("gemini-repoZ", "gemini", "/home/marcus/projects/repoZ"),
-        model("qwen-repoY", "qwen", "/home/marcus/projects/repoY"),
-    ];
+    let expected =
+        [("codex-repoX", "codex"), ("gemini-repoZ", "gemini"), ("qwen-repoY", "qwen")].map(|(name, driver)| {
+            let place = name.split_once('-').unwrap().1;
+            let repo_key = format!("{name}.repoPath");
+            Model { repo_key, ..model(name, driver, format!("/home/marcus/projects/{place}")) }
+        });
     assert_eq!(folder.models(), expected);
 }
 
@@ -61,7 +62,8 @@ fn the_registry_stands_beside_the_settings_and_takes_their_defaults() {
     let timeout = std::time::Duration::from_secs(7);
     let a = Model { timeout, ..model("a", "echo", etc.join("x")) };
     let worktree = Some(Worktree { dir: "/tmp/agenticllm".into(), base: "HEAD".to_owned(), keep: Keep::Never });
-    let b = Model { timeout, agent_file: None, worktree, ..model("b", "codex", etc.join("y")) };
+    let repo_key = "b.repoPath".to_owned();
+    let b = Model { timeout, agent_file: None, worktree, repo_key, ..model("b", "codex", etc.join("y")) };
     assert_eq!(folder.models(), [a, b]);
     assert_eq!(folder.source.watched(), [etc.join("my.toml"), etc.join("models.json")]);
 }
@@ -139,4 +141,32 @@ fn without_a_home_the_folders_have_to_be_set() {
     folder.source.environment = Environment::default();
     let expected = Plugins { dir: "/a".into(), cache: "/b".into(), watching: Watching::Events, patience: PATIENCE };
     assert_eq!(folder.load().unwrap().plugins, expected);
+}
+
+/// What is wrong with settings for a server that listens on this address already.
+fn faults_of_running(listen: &str, text: &str) -> Vec<String> {
+    let folder = Folder::with(&[("proxy.toml", text)]);
+    let running = Running { listen: listen.parse().unwrap(), seen: &Seen::default() };
+    match read(&folder.source, &Overrides::default(), Some(running)) {
+        Ok(_) => Vec::new(),
+        Err(error) => printed(&error),
+    }
+}
+
+#[test]
+fn a_server_that_others_reach_keeps_its_keys_whatever_address_a_new_file_names() {
+    let told = |line: &str| {
+        vec![format!(
+            "proxy.toml:{line} server.api_keys: the server listens on 0.0.0.0:8787, which can be reached from other \
+             machines: without a key anyone there could run agents here; keep a key until it is started again on another \
+             address"
+        )]
+    };
+    for text in ["server.listen = \"127.0.0.1:8787\"\n", "server.listen = \"127.0.0.1:8787\"\nserver.api_keys = []\n"] {
+        assert_eq!(faults_of_running("0.0.0.0:8787", text), told("1:"), "{text}");
+    }
+    assert_eq!(faults_of_running("0.0.0.0:8787", "[models]\n"), told(""));
+    assert_eq!(faults_of_running("0.0.0.0:8787", "server.api_keys = [\"k\"]\n"), [""; 0]);
+    assert_eq!(faults_of_running("[::1]:8787", "server.listen = \"127.0.0.1:8787\"\n"), [""; 0]);
+    assert_eq!(faults_of_running("127.0.0.1:8787", "server.listen = \"0.0.0.0:80\"\n").len(), 1);
 }

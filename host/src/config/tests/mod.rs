@@ -10,6 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::section::join;
 use super::{Config, ConfigError, Environment, Models, Overrides, Source, load};
 use crate::domain::{Model, Permission, PluginId, RunLimits};
 
@@ -69,6 +70,7 @@ fn model(name: &str, driven_by: &str, repo: impl Into<PathBuf>) -> Model {
         name: name.to_owned(),
         driver: driver(driven_by),
         repo: repo.into(),
+        repo_key: format!("{}.repo", join("models", name)),
         agent_file: Some("AGENTS.md".into()),
         worktree: None,
         helpers: None,

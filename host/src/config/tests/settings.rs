@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::super::{Limits, Overrides, Plugins, Server, Watching, load};
 use super::{Folder, driver, model};
 use crate::domain::{
-    Access, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, RepoPath,
-    RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
+    Access, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, ReloadLimits,
+    RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
 };
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
@@ -94,6 +94,7 @@ fn every_limit_has_its_key() {
         retry_first = 0
         retry_longest = "14s"
         failure_memory = 0
+        reload_hold = "20s"
         "#,
     )]);
     let expected = Limits {
@@ -129,6 +130,7 @@ fn every_limit_has_its_key() {
         },
         queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },
         retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14), failure_memory: Duration::ZERO },
+        reload: ReloadLimits { hold: Duration::from_secs(20) },
     };
     assert_eq!(folder.load().unwrap().limits, expected);
 }
@@ -251,6 +253,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
     )]);
     let limits = RunLimits { output: 5, ..RunLimits::default() };
     let all = Model {
+        repo_key: "defaults.repo".to_owned(),
         idle_timeout: Duration::from_secs(61),
         retries: 1,
         fallback: vec!["none".to_owned()],

@@ -2,16 +2,24 @@
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::error::WorkspaceError;
+/// Why a folder cannot be used as a private one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {reason}", path = .path.display())]
+pub struct FolderError {
+    /// The folder.
+    pub path: PathBuf,
+    /// What is wrong with it, and what to do.
+    pub reason: String,
+}
 
-/// Makes a folder, with those above it, that only the user can open; or makes sure that the one there is such a folder.
+/// Creates a folder, with those above it, that only the user can open; or checks that the existing one is such a folder.
 ///
 /// # Errors
-/// It cannot be made, is no folder, belongs to somebody else, or others may open it.
-pub(super) fn make(path: &Path) -> Result<(), WorkspaceError> {
-    let refuse = |reason: String| WorkspaceError::Folder { path: path.to_owned(), reason };
+/// It cannot be created, is not a folder, belongs to another user, or other users may open it.
+pub fn private_dir(path: &Path) -> Result<(), FolderError> {
+    let refuse = |reason: String| FolderError { path: path.to_owned(), reason };
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|error| refuse(error.to_string()))?;
     // A link is not followed: in a folder that everybody writes to, somebody else could have put it there.
     let found = fs::symlink_metadata(path).map_err(|error| refuse(error.to_string()))?;
@@ -37,8 +45,8 @@ mod tests {
     fn a_folder_is_made_private_and_accepted_again() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b");
-        make(&path).unwrap();
-        make(&path).unwrap();
+        private_dir(&path).unwrap();
+        private_dir(&path).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
     }
 
@@ -46,12 +54,12 @@ mod tests {
     fn a_folder_that_others_can_open_or_a_link_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("open");
-        make(&path).unwrap();
+        private_dir(&path).unwrap();
         let link = dir.path().join("link");
         symlink(&path, &link).unwrap();
-        assert!(make(&link).unwrap_err().to_string().ends_with("it is not a folder"));
+        assert!(private_dir(&link).unwrap_err().to_string().ends_with("it is not a folder"));
 
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(make(&path).unwrap_err().to_string().contains("chmod 700"));
+        assert!(private_dir(&path).unwrap_err().to_string().contains("chmod 700"));
     }
 }

@@ -1,0 +1,123 @@
+//! The addresses of the server itself: a CLI that is pointed at one of them would ask the server that has started it, which
+//! would start it again.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// Where the server can be reached from this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnAddress {
+    listen: SocketAddr,
+    names: Vec<String>,
+}
+
+/// What names of variables that hold the address of a provider have in them.
+const BASE_URLS: [&str; 7] = ["BASE_URL", "API_URL", "API_BASE", "API_HOST", "ENDPOINT", "BASE_URI", "OLLAMA_HOST"];
+
+impl OwnAddress {
+    /// The address that is listened on, and the further host names that the server answers to, in lower case, with a port
+    /// or without.
+    pub fn new(listen: SocketAddr, names: &[String]) -> Self {
+        Self { listen, names: names.to_vec() }
+    }
+
+    /// Whether a variable with this name and value has a CLI ask this server.
+    pub fn is_named_by(&self, variable: &str, value: &str) -> bool {
+        let name = variable.to_ascii_uppercase();
+        BASE_URLS.iter().any(|part| name.contains(part)) && self.is_reached_by(value)
+    }
+
+    /// Whether a URL leads to this server.
+    fn is_reached_by(&self, url: &str) -> bool {
+        let url = url.trim().to_ascii_lowercase();
+        let (scheme, rest) = url.split_once("://").unwrap_or(("http", &url));
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let authority = authority.rsplit('@').next().unwrap_or_default();
+        let (host, port) = host_and_port(authority);
+        let default = if scheme == "https" { 443 } else { 80 };
+        let Ok(port) = port.map_or(Ok(default), str::parse) else { return false };
+        let host = host.trim_end_matches('.');
+        // A name that is allowed without a port may be that of a proxy in front, on the port of its scheme.
+        let is_here = port == self.listen.port();
+        let is_allowed = |name: &String| name == authority || name == host && (is_here || port == default);
+        let is_in_front = !self.is_host(host) && self.names.iter().any(is_allowed);
+        is_in_front || is_here && (self.is_host(host) || self.names.iter().any(is_allowed))
+    }
+
+    fn is_host(&self, host: &str) -> bool {
+        if is_local_name(host) {
+            return true;
+        }
+        let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        ip.is_ok_and(|ip| {
+            let ip = ip.to_canonical();
+            ip.is_loopback() || ip.is_unspecified() || ip == self.listen.ip().to_canonical()
+        })
+    }
+}
+
+fn is_local_name(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
+}
+
+fn host_and_port(authority: &str) -> (&str, Option<&str>) {
+    match authority.rsplit_once(':') {
+        // The colons of an IPv6 address stand in brackets.
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        Some(_) | None => (authority, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn leads_back(listen: &str, names: &[&str], value: &str) -> bool {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        OwnAddress::new(listen.parse().unwrap(), &names).is_named_by("OPENAI_BASE_URL", value)
+    }
+
+    #[test]
+    fn every_spelling_of_the_own_address_is_known() {
+        for url in [
+            "http://127.0.0.1:8787/v1",
+            "http://127.0.0.1:8787",
+            " HTTP://LOCALHOST:8787/ ",
+            "http://localhost.:8787/v1",
+            "https://localhost:8787/v1",
+            "http://user:pass@localhost:8787/v1?x#y",
+            "http://[::1]:8787/v1",
+            "http://0.0.0.0:8787",
+            "http://127.1.2.3:8787",
+            "http://[::ffff:127.0.0.1]:8787",
+            "http://api.localhost:8787",
+            "localhost:8787",
+        ] {
+            assert!(leads_back("127.0.0.1:8787", &[], url), "{url}");
+        }
+        assert!(leads_back("192.168.1.5:8787", &[], "http://192.168.1.5:8787"));
+        assert!(leads_back("127.0.0.1:80", &[], "http://localhost/v1"));
+        assert!(leads_back("127.0.0.1:8787", &["box.lan"], "https://box.lan/v1"));
+        assert!(leads_back("127.0.0.1:8787", &["box.lan:8443"], "https://box.lan:8443/v1"));
+    }
+
+    #[test]
+    fn other_servers_of_the_machine_and_other_variables_are_not() {
+        for url in [
+            "http://127.0.0.1:11434/v1",
+            "http://localhost/v1",
+            "https://api.openai.com/v1",
+            "http://localhost.example:8787",
+            "http://10.0.0.1:8787",
+            "",
+            "://",
+            "http://",
+            "http://[::1",
+            "http://127.0.0.1:87870",
+        ] {
+            assert!(!leads_back("127.0.0.1:8787", &["box.lan:8443"], url), "{url}");
+        }
+        let own = OwnAddress::new("127.0.0.1:8787".parse().unwrap(), &[]);
+        assert!(!own.is_named_by("NO_PROXY", "127.0.0.1:8787"));
+        assert!(own.is_named_by("anthropic_base_url", "http://127.0.0.1:8787"));
+    }
+}

@@ -1,0 +1,139 @@
+//! The environment of a CLI: nothing of a session that the server was started in, a switch to a cloud together with its
+//! credentials, and no address that leads back to the server.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Machine, Proxy, Run, chat, error};
+
+/// What a turn of each CLI looks like to its driver, so that a run comes to its end.
+const PRINTS: &str = "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\"}\n";
+
+/// A machine with a model of each of these drivers, whose CLIs write down what they are given.
+fn machine(drivers: &[&str], more: &str) -> Machine {
+    let models = drivers.iter().map(|driver| format!("[models.{driver}]\ndriver = \"{driver}\"\n{more}\n"));
+    let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\n{}", models.collect::<String>()));
+    drivers.iter().for_each(|driver| machine.recording(driver, &["say", PRINTS]));
+    machine
+}
+
+/// The names among these that the CLI of a model was given.
+fn given<'a>(machine: &Machine, proxy: &Proxy, model: &str, names: &[&'a str]) -> BTreeSet<&'a str> {
+    proxy.complete(&chat(model, "hi"));
+    let env = machine.seen(model)["env"].clone();
+    names.iter().copied().filter(|name| env.get(name).is_some()).collect()
+}
+
+const CLOUD: [(&str, &str); 9] = [
+    ("CLAUDE_CODE_USE_BEDROCK", "1"),
+    ("AWS_REGION", "eu-1"),
+    ("AWS_PROFILE", "p"),
+    ("AWS_ROLE_ARN", "r"),
+    ("AWS_WEB_IDENTITY_TOKEN_FILE", "/t"),
+    ("CLAUDE_CODE_USE_VERTEX", "1"),
+    ("CLOUD_ML_REGION", "eu-1"),
+    ("GH_TOKEN", "g"),
+    ("GITHUB_TOKEN", "g"),
+];
+
+#[test]
+fn t2_17_a_switch_to_another_provider_goes_with_its_credentials_to_the_cli_that_documents_it() {
+    let names = CLOUD.map(|(name, _)| name);
+    let machine = machine(&["claude", "copilot", "codex"], "retries = 0");
+    let proxy = machine.serve_inheriting(&CLOUD);
+    let of_claude: BTreeSet<_> = names[..7].iter().copied().collect();
+    assert_eq!(given(&machine, &proxy, "claude", &names), of_claude);
+    assert_eq!(given(&machine, &proxy, "copilot", &names), ["GH_TOKEN", "GITHUB_TOKEN"].into());
+    assert_eq!(given(&machine, &proxy, "codex", &names), BTreeSet::new());
+
+    // Without the switch the credentials stay here.
+    let proxy = machine.serve_inheriting(&[&[("CLAUDE_CODE_USE_BEDROCK", "0")], &CLOUD[1..5]].concat());
+    assert_eq!(given(&machine, &proxy, "claude", &names), BTreeSet::new());
+}
+
+#[test]
+fn doctor_says_which_credentials_go_with_a_switch_and_which_switch_goes_nowhere() {
+    let machine = machine(&["claude"], "");
+    machine.script("claude", "echo 2.1.332");
+    let config = "[models.mine]\ndriver = \"generic\"\nprogram = \"cat\"\n";
+    machine.write("proxy.toml", format!("[defaults]\nrepo = \".\"\n[models.claude]\ndriver = \"claude\"\n{config}"));
+    let output = machine.command(&["doctor"]).env("CLAUDE_CODE_USE_BEDROCK", "1").output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    let notes: Vec<&str> = stdout.lines().filter(|line| line.starts_with("  ")).collect();
+    let expected = [
+        "  note: CLAUDE_CODE_USE_BEDROCK is set, so that it is passed on with AWS_*, CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+        "  note: CLAUDE_CODE_USE_BEDROCK is set and not passed on: if its CLI is to use it, name it and its credentials \
+         (AWS_*, CLAUDE_CODE_SKIP_BEDROCK_AUTH) in `env` of the model",
+    ];
+    assert_eq!((output.status.code(), notes), (Some(0), expected.to_vec()));
+}
+
+#[test]
+fn nothing_of_a_session_that_the_server_was_started_in_reaches_a_cli() {
+    let session = [
+        ("CLAUDECODE", "1"),
+        ("CLAUDE_CODE_ENTRYPOINT", "cli"),
+        ("CLAUDE_CODE_SESSION_ACCESS_TOKEN", "t"),
+        ("CLAUDE_CODE_SOMETHING_NEW", "t"),
+        ("CODEX_THREAD_ID", "t"),
+        ("GEMINI_CLI_IDE_AUTH_TOKEN", "t"),
+        ("QWEN_CODE_IDE_SERVER_PORT", "1"),
+        ("OPENCODE_SERVER_PASSWORD", "p"),
+        ("COPILOT_AGENT_SESSION_ID", "s"),
+    ];
+    let settings = [("CLAUDE_CODE_OAUTH_TOKEN", "t"), ("CODEX_HOME", "/c"), ("ANTHROPIC_API_KEY", "k")];
+    let all = [&session[..], &settings].concat();
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    let machine = machine(&["claude", "codex"], "retries = 0");
+    let proxy = machine.serve_inheriting(&all);
+    for model in ["claude", "codex"] {
+        assert_eq!(given(&machine, &proxy, model, &names), settings.map(|(name, _)| name).into(), "{model}");
+    }
+}
+
+/// How a run is refused that would ask this server.
+fn refusal(name: &str, driver: &str) -> (u16, Value) {
+    let message = format!(
+        "the variable `{name}` has the CLI of the driver `{driver}` ask this server itself, which would start it again: \
+         unset it for AgentBay, or write `env = {{ {name} = false }}` into the model"
+    );
+    (500, error(&message, "server_error", None, "configuration", None))
+}
+
+fn told(answer: &Answer) -> (u16, Value) {
+    (answer.status, answer.json())
+}
+
+#[test]
+fn a_base_url_that_leads_back_to_the_server_is_refused_and_not_looped() {
+    // The port is not known before the server listens, so a free one is taken and given back.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let machine = machine(&["codex"], "");
+    let listen = format!("[server]\nlisten = \"127.0.0.1:{port}\"\n");
+    let settings = |env: &str| {
+        format!("{listen}[models.codex]\ndriver = \"codex\"\nrepo = \".\"\nenv = {{ {env} }}\nretries = 0\n")
+    };
+    for (url, env, name) in [
+        (format!("http://127.0.0.1:{port}/v1"), "A = \"1\"".to_owned(), "OPENAI_BASE_URL"),
+        (format!("HTTP://localhost:{port}"), "A = \"1\"".to_owned(), "OPENAI_BASE_URL"),
+        ("https://api.openai.com".to_owned(), format!("MY_API_BASE = \"http://[::1]:{port}/\""), "MY_API_BASE"),
+    ] {
+        machine.write("proxy.toml", settings(&env));
+        let check = machine.command(&["check"]).env("OPENAI_BASE_URL", &url).output().unwrap();
+        let stderr = String::from_utf8(check.stderr).unwrap();
+        assert!(stderr.starts_with(&format!("models.codex.env: the variable `{name}` ")), "{stderr}");
+        let mut command = machine.command(&["serve"]);
+        command.env("OPENAI_BASE_URL", &url);
+        let proxy = Proxy::start(command);
+        assert_eq!(told(&proxy.complete(&chat("codex", "hi"))), refusal(name, "codex"));
+        assert!(!machine.path("codex.json").exists(), "the CLI was started");
+    }
+    // Another server of this machine is nobody's loop.
+    machine.write("proxy.toml", settings("OPENAI_BASE_URL = \"http://127.0.0.1:1/v1\""));
+    let Run { code, stderr, .. } = machine.run(&["check"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    let proxy = machine.serve_with(&[]);
+    proxy.complete(&chat("codex", "hi"));
+    assert_eq!(machine.seen("codex")["env"]["OPENAI_BASE_URL"], json!("http://127.0.0.1:1/v1"));
+}

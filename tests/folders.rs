@@ -1,0 +1,73 @@
+//! Folders of the program's own: one that another user could write to or look into is not used.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::Path;
+
+use crate::support::{Machine, chat};
+
+const SETTINGS: &str = "[plugins]\ncache = \"~/cache\"\n[models.m]\ndriver = \"claude\"\nrepo = \".\"\nretries = 0\n";
+
+fn open(folder: &Path, mode: u32) {
+    fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// What is said of a compile cache that was made like this.
+fn refused(make: impl Fn(&Path)) -> (Option<i32>, String, String) {
+    let machine = Machine::configured(SETTINGS);
+    fs::create_dir(machine.path("home/cache")).unwrap();
+    make(&machine.path("home/cache/wasm"));
+    let run = machine.run(&["serve", "--listen", "127.0.0.1:0"]);
+    (run.code, run.stdout, run.stderr.replace(&machine.name("home/cache/wasm"), "CACHE"))
+}
+
+#[test]
+fn a_compile_cache_that_others_may_have_written_to_is_not_used() {
+    let told = |reason: &str| {
+        let way_out = "`plugins.cache` in proxy.toml names another folder";
+        (Some(1), String::new(), format!("cannot use the compile cache CACHE: {reason}; {way_out}\n"))
+    };
+    for mode in [0o777, 0o770, 0o755] {
+        let made = refused(|cache| {
+            fs::create_dir(cache).unwrap();
+            open(cache, mode);
+        });
+        assert_eq!(made, told("other users may open it: `chmod 700 CACHE`"), "{mode:o}");
+    }
+    let linked = refused(|cache| {
+        fs::create_dir(cache.with_file_name("theirs")).unwrap();
+        symlink("theirs", cache).unwrap();
+    });
+    assert_eq!(linked, told("it is not a folder"));
+    // Only root can make a folder of somebody else's.
+    if rustix::process::geteuid().is_root() {
+        let theirs = refused(|cache| {
+            fs::create_dir(cache).unwrap();
+            open(cache, 0o700);
+            chown(cache, Some(65534), None).unwrap();
+        });
+        assert_eq!(theirs, told("it belongs to another user: choose another one in proxy.toml"));
+    }
+}
+
+#[test]
+fn folders_for_the_status_and_for_files_of_runs_are_checked_before_they_are_used() {
+    let machine = Machine::configured(SETTINGS);
+    machine.script("claude", "cat > /dev/null");
+    for name in ["servers", "runs"] {
+        let folder = machine.path("home/cache").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        open(&folder, 0o755);
+    }
+    let proxy = machine.serve();
+    proxy.logged(&["WARN", "cannot tell other programs how plugins fare", "other users may open it"]);
+    // The system message goes to Claude Code in a file.
+    let mut body = chat("m", "hi");
+    body["messages"].as_array_mut().unwrap().insert(0, serde_json::json!({"role": "system", "content": "be kind"}));
+    let answer = proxy.complete(&body);
+    let error = &answer.json()["error"];
+    let runs = machine.name("home/cache/runs");
+    let message = format!("cannot use the folder {runs}: other users may open it: `chmod 700 {runs}`");
+    assert_eq!((answer.status, &error["code"], &error["message"]), (500, &"configuration".into(), &message.into()));
+    assert_eq!(fs::read_dir(machine.path("home/cache/servers")).unwrap().count(), 0);
+}
