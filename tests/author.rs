@@ -97,7 +97,7 @@ fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
     let plans = [
         "`prepare` makes an option of a prompt that begins with `-`: write it to standard input, or put `--` before it",
         "`prepare` plans to start \"sh\", which `describe` does not declare",
-        "`prepare` sets the variable LD_PRELOAD, which changes the code that programs load",
+        "`prepare` sets the variable LD_PRELOAD, which no plugin may: it changes what programs load or whom they talk to",
     ];
     assert_eq!((code, &report["well"], &report["plans"]), (Some(1), &json!(false), &json!(plans)));
 

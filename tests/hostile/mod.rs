@@ -8,6 +8,7 @@ mod component;
 mod folder;
 mod ground;
 mod measure;
+mod plans;
 mod table;
 mod trap;
 

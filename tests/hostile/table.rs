@@ -2,6 +2,7 @@
 
 use super::bomb::nest;
 use super::component::{Contract, component, text, tries};
+use super::plans::leading_to;
 
 /// A hostile plugin.
 pub(super) struct Hostile {
@@ -84,7 +85,7 @@ pub(super) fn all() -> Vec<Hostile> {
         let file = component(name, &text(name), &ours);
         Hostile { name, tries: tries(name), file, stopped }
     };
-    TEXTS.map(of_text).into_iter().chain(made()).collect()
+    TEXTS.map(of_text).into_iter().chain(made()).chain(leading()).collect()
 }
 
 /// Those whose point is in their form.
@@ -143,6 +144,30 @@ fn made() -> Vec<Hostile> {
         ),
         made("empty", "is an empty file", AtLoad("is no WebAssembly component"), Vec::new()),
     ]
+}
+
+/// Those whose plans set a variable that leads the program to files or servers of the plugin's.
+fn leading() -> impl Iterator<Item = Hostile> {
+    let lines = [
+        ("home", "HOME", "sets the variable `HOME`, which a plugin may not"),
+        ("settings", "XDG_CONFIG_HOME", "sets the variable `XDG_CONFIG_HOME`, which a plugin may not"),
+        ("bun-options", "BUN_OPTIONS", "sets the variable `BUN_OPTIONS`, which a plugin may not"),
+        ("npm-settings", "NPM_CONFIG_USERCONFIG", "sets the variable `NPM_CONFIG_USERCONFIG`, which a plugin may not"),
+        ("java-options", "JDK_JAVA_OPTIONS", "sets the variable `JDK_JAVA_OPTIONS`, which a plugin may not"),
+        ("openssl-settings", "OPENSSL_CONF", "sets the variable `OPENSSL_CONF`, which a plugin may not"),
+        ("base-url", "ANTHROPIC_BASE_URL", "sets the variable `ANTHROPIC_BASE_URL`, which a plugin may not"),
+        ("proxy", "https_proxy", "sets the variable `https_proxy`, which a plugin may not"),
+        ("not-granted", "CODEX_HOME", "sets the variable `CODEX_HOME`, which nobody has granted"),
+    ];
+    lines.into_iter().map(|(name, variable, words)| {
+        let file = leading_to(name, variable, &[("file", "x")]);
+        Hostile {
+            name,
+            tries: format!("sets {variable} to the folder of its files"),
+            file,
+            stopped: Failed(500, words),
+        }
+    })
 }
 
 /// A component that has another module, and so many instances of it.

@@ -12,7 +12,7 @@ use super::subject::Subject;
 use super::trial::examine;
 use crate::config::{self, Overrides, Source};
 use crate::domain::{Permission, Plan, Turn};
-use crate::process::changes_loading;
+use crate::process::is_withheld;
 
 /// What is to be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,8 +94,8 @@ fn judge(subject: &Subject, turn: &Turn, plan: &Plan) -> Vec<String> {
     if !subject.plugin.description().declares(plan.program()) {
         faults.push(format!("`prepare` plans to start {:?}, which `describe` does not declare", plan.program()));
     }
-    for (name, _) in plan.env().iter().filter(|(name, value)| value.is_some() && changes_loading(name)) {
-        faults.push(format!("`prepare` sets the variable {name}, which changes the code that programs load"));
+    for (name, _) in plan.env().iter().filter(|(name, value)| value.is_some() && is_withheld(name)) {
+        faults.push(format!("`prepare` sets the variable {name}, which no plugin may: it changes what programs load or whom they talk to"));
     }
     let prompt = plan.args().iter().position(|arg| *arg == turn.prompt && arg.starts_with('-'));
     if let Some(at) = prompt

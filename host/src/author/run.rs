@@ -13,7 +13,7 @@ use super::subject::Subject;
 use super::told::{PlanTold, Told};
 use crate::config::{self, Config, Overrides, Source, Template};
 use crate::domain::{
-    Authority, Conversation, Message, Model, Outcome, Permission, Plan, PluginId, Role, SessionId, Trust, Turn,
+    Authority, Conversation, Granted, Message, Model, Outcome, Permission, Plan, PluginId, Role, SessionId, Trust, Turn,
 };
 use crate::metrics::Metrics;
 use crate::plugin::{Driver, PluginSet, Snapshot, Snapshots, is_embedded};
@@ -135,7 +135,7 @@ fn authority(asked: &Asked, subject: &Subject, trust: &Trust) -> Authority {
     let configured = grant.and_then(|grant| grant.programs.as_ref()).into_iter().flatten();
     Authority {
         programs: asked.allow.iter().chain(own).chain(configured).cloned().collect(),
-        env: grant.and_then(|grant| grant.env.clone()),
+        variables: Granted::by(grant, is_embedded(subject.plugin.sha256())),
     }
 }
 

@@ -38,6 +38,6 @@ pub use session::{NoSessionId, SessionId};
 pub use sha256::{NoSha256Sum, Sha256Sum};
 pub use shown::{is_deceptive, visible, visible_path};
 pub use signer::{BadSignature, NoSigner, Signer};
-pub use trust::{Authority, Grant, Trust, Wasi};
+pub use trust::{Authority, Grant, Granted, Trust, Wasi};
 pub use turn::{NoRunId, Permission, RunId, StreamName, Turn};
 pub use usage::{Usage, UsageReport, UsageScope, UsageTally};

@@ -22,8 +22,7 @@ pub struct Grant {
     /// The programs that it may declare and have started; if nothing is said, those of the built-in plugin whose place it
     /// takes.
     pub programs: Option<BTreeSet<String>>,
-    /// The variables that its plans may set or take away; if nothing is said, all but those which change what code a
-    /// program loads.
+    /// The variables that its plans may set or take away; if nothing is said, none, but for a built-in plugin.
     pub env: Option<BTreeSet<String>>,
     /// The files of the CLI's home that it may declare to be shared; if nothing is said, any.
     pub home: Option<BTreeSet<String>>,
@@ -50,15 +49,40 @@ pub enum Wasi {
 pub struct Authority {
     /// The programs that may be started without being named by the model's `program`.
     pub programs: BTreeSet<String>,
-    /// The variables that may be set or taken away; if nothing is said, all but those which change what code a program
-    /// loads.
-    pub env: Option<BTreeSet<String>>,
+    /// The variables that may be set or taken away, apart from those that never may.
+    pub variables: Granted,
 }
 
-impl Authority {
-    /// Whether a variable may be set or taken away, apart from those that never may.
-    pub fn covers_variable(&self, name: &str) -> bool {
-        self.env.as_ref().is_none_or(|names| names.contains(name))
+/// Which variables the plans of a plugin may set or take away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Granted {
+    /// Whichever it wants: it is built in, and nothing else is said of it.
+    Own,
+    /// Those that somebody named.
+    Only(BTreeSet<String>),
+}
+
+impl Default for Granted {
+    fn default() -> Self {
+        Self::Only(BTreeSet::new())
+    }
+}
+
+impl Granted {
+    /// What a grant comes to, if there is one.
+    pub fn by(grant: Option<&Grant>, is_built_in: bool) -> Self {
+        match grant.and_then(|grant| grant.env.clone()) {
+            None if is_built_in => Self::Own,
+            named => Self::Only(named.unwrap_or_default()),
+        }
+    }
+
+    /// Whether this one may be set or taken away.
+    pub fn covers(&self, name: &str) -> bool {
+        match self {
+            Self::Own => true,
+            Self::Only(names) => names.contains(name),
+        }
     }
 }
 
@@ -83,6 +107,22 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_grant_only_what_is_built_in_sets_variables() {
+        let grant = Grant { env: Some(["X".to_owned()].into()), ..Grant::default() };
+        for (grant, is_built_in, covered) in [
+            (None, false, [false, false]),
+            (Some(Grant::default()), false, [false, false]),
+            (Some(grant.clone()), false, [true, false]),
+            (Some(grant), true, [true, false]),
+            (None, true, [true, true]),
+            (Some(Grant::default()), true, [true, true]),
+        ] {
+            let granted = Granted::by(grant.as_ref(), is_built_in);
+            assert_eq!(["X", "x"].map(|name| granted.covers(name)), covered, "{grant:?} {is_built_in}");
+        }
+    }
 
     #[test]
     fn a_file_is_known_by_the_longest_name_that_begins_its_own() {

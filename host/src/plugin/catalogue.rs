@@ -12,7 +12,7 @@ use super::folder::{Folder, Judged, Look};
 use super::health::Trouble;
 use super::load::{File, LoadedPlugin};
 use super::terms::{Said, Terms};
-use crate::domain::{Authority, Description, PluginId, PluginLimits, Trust, Wasi, visible_path};
+use crate::domain::{Authority, Description, Granted, PluginId, PluginLimits, Trust, Wasi, visible_path};
 
 /// A file of the plugin folder that is not in use, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,10 +81,15 @@ impl Catalogue {
         let own = || built_in(&self.embedded, id).map(|built_in| built_in.programs.iter().cloned().collect());
         let authority = Authority {
             programs: granted.or_else(own).unwrap_or_default(),
-            env: grant.and_then(|grant| grant.env.clone()),
+            variables: Granted::by(grant, self.is_built_in(plugin)),
         };
         let limits = self.said.trust.limits_of(id, self.said.limits);
         Driver { plugin: Arc::clone(plugin), authority, limits }
+    }
+
+    /// Whether it is one of the program's own, wherever it lies.
+    fn is_built_in(&self, plugin: &LoadedPlugin) -> bool {
+        self.embedded.iter().any(|own| own.sha256() == plugin.sha256())
     }
 
     /// Looks at the folder and says what is in use from now on. Files that did not change are not loaded again, unless

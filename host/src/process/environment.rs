@@ -11,34 +11,6 @@ use crate::domain::EnvSetting;
 /// Set for every run: no colours, no drawing, no questions.
 const FIXED: [(&str, &str); 3] = [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "true")];
 
-/// Variables that change which code a program loads or runs, apart from those with the prefixes below.
-const LOADING: [&str; 17] = [
-    "PATH",
-    "SHELL",
-    "ENV",
-    "BASH_ENV",
-    "IFS",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PYTHONPATH",
-    "PYTHONSTARTUP",
-    "PYTHONHOME",
-    "PERL5LIB",
-    "PERL5OPT",
-    "RUBYOPT",
-    "RUBYLIB",
-    "JAVA_TOOL_OPTIONS",
-    "GCONV_PATH",
-    "EDITOR",
-];
-
-const LOADING_PREFIXES: [&str; 5] = ["LD_", "DYLD_", "GIT_", "BASH_FUNC_", "npm_config_"];
-
-/// Whether a variable changes which code a program loads or runs, so that a plugin must not set it.
-pub fn changes_loading(name: &str) -> bool {
-    LOADING.contains(&name) || LOADING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-}
-
 /// The variables the host itself was started with.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct HostVariables(BTreeMap<OsString, OsString>);
@@ -185,15 +157,5 @@ mod tests {
         ];
         made.configure(&settings, &host(&[("TOKEN", "t")]));
         assert_eq!(made, variables(&[("TERM", "dumb"), ("NO_COLOR", "1"), ("X", "mine"), ("TOKEN", "t")]));
-    }
-
-    #[test]
-    fn variables_that_load_code_are_known() {
-        for name in ["LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "PATH", "NODE_OPTIONS", "GIT_SSH_COMMAND", "BASH_ENV"] {
-            assert!(changes_loading(name), "{name}");
-        }
-        for name in ["CODEX_HOME", "RUST_LOG", "GITHUB_TOKEN"] {
-            assert!(!changes_loading(name), "{name}");
-        }
     }
 }

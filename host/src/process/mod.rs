@@ -1,6 +1,6 @@
 //! The only place that starts, feeds, ends and reaps processes. It knows nothing of plugins or HTTP.
 //!
-//! `program` finds the file, `environment` makes the variables, `child` is the process while it runs, and `capture` runs
+//! `program` finds the file, `environment` makes the variables, `withheld` knows those that no plan sets, `child` is the process while it runs, and `capture` runs
 //! a short one to its end. Every process of a run bears a `mark`, by which `orphans` finds in the `table` of processes
 //! what is left of a run; the `guard` does so when the host is gone.
 
@@ -23,10 +23,11 @@ mod program;
 mod restraint;
 mod size;
 mod table;
+mod withheld;
 
 pub use capture::{Captured, capture, capture_until};
 pub use child::{CHUNK, Child, Command, Sign};
-pub use environment::{HostVariables, Variables, changes_loading};
+pub use environment::{HostVariables, Variables};
 pub use error::SpawnError;
 pub use guard::{Guard, TASK as GUARD_TASK, run as run_guard};
 pub use init::{is_first, run as run_first};
@@ -36,3 +37,4 @@ pub use orphans::end_orphans;
 pub use passed::login_remarks;
 pub use program::{Executable, find, ourselves};
 pub use restraint::{Restraint, restrain};
+pub use withheld::is_withheld;

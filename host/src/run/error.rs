@@ -119,12 +119,16 @@ pub(super) enum PolicyError {
         "the driver `{driver}` drives what the model names: write `program = \"…\"` into [models.{model}] of proxy.toml"
     )]
     NoProgram { driver: PluginId, model: String },
-    /// The plan sets a variable that changes which code a program loads.
-    #[error("the driver `{driver}` sets the variable `{name}`, which a plugin may not")]
+    /// The plan sets a variable that is a way around the grant.
+    #[error(
+        "the driver `{driver}` sets the variable `{name}`, which a plugin may not: set it in `env` of the model, if the CLI \
+         needs it"
+    )]
     Variable { driver: PluginId, name: String },
     /// The plan sets a variable that is not among those that the plugin may.
     #[error(
-        "the driver `{driver}` sets the variable `{name}`, which is not among `env` in [plugins.{driver}] of proxy.toml"
+        "the driver `{driver}` sets the variable `{name}`, which nobody has granted: name it in `env` of [plugins.{driver}] in \
+         proxy.toml if it may (`agentbay plugin add FILE` writes that table)"
     )]
     VariableNotGranted { driver: PluginId, name: String },
     /// The model is to change nothing, and its driver cannot see to that.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::PolicyError;
 use crate::domain::{Authority, Description, Model, OwnAddress, Permission, Plan, PluginId, RunId, RunLimits};
 use crate::plugin::Driver;
-use crate::process::{Command, Executable, HostVariables, SpawnError, Variables, changes_loading, find};
+use crate::process::{Command, Executable, HostVariables, SpawnError, Variables, find, is_withheld};
 
 /// Judges a plan and turns it into a command that can be started for a run in a folder.
 pub(super) fn command(
@@ -19,10 +19,10 @@ pub(super) fn command(
     workdir: PathBuf,
 ) -> Result<Command, Refusal> {
     let driver = &model.driver;
-    if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && changes_loading(name)) {
+    if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && is_withheld(name)) {
         return Err(PolicyError::Variable { driver: driver.clone(), name: name.clone() }.into());
     }
-    if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.covers_variable(name)) {
+    if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.variables.covers(name)) {
         return Err(PolicyError::VariableNotGranted { driver: driver.clone(), name: name.clone() }.into());
     }
     let program = program(authority, model, description, plan.program())?;
@@ -121,7 +121,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::domain::{EnvSetting, Features, Framing, Probe};
+    use crate::domain::{EnvSetting, Features, Framing, Granted, Probe};
 
     fn id(name: &str) -> PluginId {
         name.to_owned().try_into().unwrap()
@@ -167,7 +167,7 @@ mod tests {
 
     /// What the plan of a driver that is granted `codex` comes to.
     fn judged(programs: &[&str], planned: &str, program: Option<&str>) -> Result<PathBuf, PolicyError> {
-        let authority = Authority { programs: ["codex".to_owned()].into(), env: None };
+        let authority = Authority { programs: ["codex".to_owned()].into(), ..Authority::default() };
         self::program(&authority, &model(program), &description(programs), planned)
     }
 
@@ -211,7 +211,8 @@ mod tests {
     }
 
     fn command_of(env: &[(&str, Option<&str>)]) -> Result<Command, Refusal> {
-        let (model, authority) = (model(Some("/bin/sh")), Authority::default());
+        let variables = Granted::Only(["X".to_owned()].into());
+        let (model, authority) = (model(Some("/bin/sh")), Authority { variables, ..Authority::default() });
         let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
         let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();
         let (description, host) = (description(&["codex"]), HostVariables::default());
@@ -219,9 +220,17 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_may_take_variables_away_but_set_none_that_load_code() {
-        for name in ["LD_PRELOAD", "PATH", "GIT_DIR", "NODE_OPTIONS"] {
-            assert!(command_of(&[(name, None)]).is_ok());
+    fn a_plugin_sets_and_takes_away_only_what_is_granted() {
+        for value in [Some("1"), None] {
+            assert!(command_of(&[("X", value)]).is_ok());
+            let Err(Refusal::Policy(refused)) = command_of(&[("Y", value)]) else { panic!("Y was changed") };
+            assert_eq!(refused, PolicyError::VariableNotGranted { driver: id("codex"), name: "Y".to_owned() });
+        }
+    }
+
+    #[test]
+    fn a_plugin_sets_nothing_that_leads_around_the_grant_whatever_it_was_granted() {
+        for name in ["LD_PRELOAD", "PATH", "HOME", "NPM_CONFIG_PREFIX", "OPENAI_BASE_URL", "https_proxy"] {
             let Err(Refusal::Policy(refused)) = command_of(&[(name, Some("x"))]) else { panic!("{name} was set") };
             assert_eq!(refused, PolicyError::Variable { driver: id("codex"), name: name.to_owned() });
         }
