@@ -236,26 +236,32 @@ fn memory_that_is_too_little_for_the_programs_own_plugins_is_told_at_the_start()
     assert!(told, "{}", run.stderr);
 }
 
+/// A machine with a limit and a model whose plugin keeps what its CLI prints, and hands it over at the end.
+fn keeping(limit: &str, cli: &str) -> Machine {
+    let model = "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\nretries = 0\n";
+    let machine = Machine::configured(&format!("{ECHO}{model}[limits]\n{limit}\n"));
+    machine.script("cli", cli);
+    machine
+}
+
+/// The message of a run that fails for what its plugin did, beside which others go on.
+fn failed(machine: &Machine) -> String {
+    let proxy = machine.serve();
+    let answer = proxy.complete(&chat("m", "hi"));
+    assert_eq!((answer.status, proxy.ask("echo", "hi").as_str()), (500, "hi"));
+    answer.json()["error"]["message"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn a_plugin_that_needs_too_much_memory_in_a_run_ends_that_run_only() {
-    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_memory = \"2 MiB\"\n"));
-    let proxy = machine.serve();
-    let answer = proxy.complete(&chat("echo", &"x".repeat(4 * 1024 * 1024)));
-    let error = &answer.json()["error"];
-    let message = error["message"].as_str().unwrap();
-    assert!(answer.status == 500 && message.contains("more than `limits.plugin_memory` allows"), "{message}");
-    assert_eq!(proxy.ask("echo", "hi"), "hi");
+    let message = failed(&keeping("plugin_memory = \"2 MiB\"", "seq 1000000"));
+    assert!(message.contains("more than `limits.plugin_memory` allows"), "{message}");
 }
 
 #[test]
 fn a_plugin_that_hands_over_too_much_at_once_ends_that_run_only() {
-    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_result = \"16 KiB\"\n"));
-    let proxy = machine.serve();
-    let answer = proxy.complete(&chat("echo", &"x".repeat(64 * 1024)));
-    let error = &answer.json()["error"];
-    let message = error["message"].as_str().unwrap();
-    assert!(answer.status == 500 && message.contains("`limits.plugin_result`"), "{message}");
-    assert_eq!(proxy.ask("echo", "hi"), "hi");
+    let message = failed(&keeping("plugin_result = \"16 KiB\"", "seq 10000"));
+    assert!(message.contains("`limits.plugin_result`"), "{message}");
 }
 
 #[test]

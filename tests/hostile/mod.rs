@@ -2,6 +2,7 @@
 //! has several clients at each of them at once, and holds what others notice of it against what they notice at rest; the
 //! suite has each of them do what it can, and looks at what stopped it.
 
+mod bodies;
 mod bomb;
 mod compile;
 mod component;

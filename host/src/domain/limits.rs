@@ -98,6 +98,31 @@ impl Default for PluginLimits {
     }
 }
 
+/// How many copies of a turn a plugin may hold: the turn itself, what it makes of it for the CLI, in which a character may
+/// become several, and a buffer that grows by doubling.
+const COPIES: u64 = 8;
+
+/// Processor time of a call for each MiB of its turn: several times what escaping it takes.
+const PER_MIB: Duration = Duration::from_millis(50);
+
+impl PluginLimits {
+    /// What a plugin may use for a turn of so many bytes. The limits are for what it does of its own accord: what a client
+    /// sends is limited by `limits.body`, and must not wear a plugin out.
+    #[must_use]
+    pub fn for_turn(self, bytes: u64) -> Self {
+        let copies = bytes.saturating_mul(COPIES);
+        let time = PER_MIB.saturating_mul(u32::try_from(bytes / MIB).unwrap_or(u32::MAX));
+        Self {
+            memory: self.memory.saturating_add(copies),
+            call_cpu: self.call_cpu.saturating_add(time),
+            run_cpu: self.run_cpu.saturating_add(time.saturating_mul(4)),
+            result: self.result.saturating_add(copies),
+            output: self.output.saturating_add(copies),
+            ..self
+        }
+    }
+}
+
 /// What a run may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLimits {

@@ -68,6 +68,22 @@ impl FromStr for RunId {
     }
 }
 
+impl Turn {
+    /// The bytes of what clients choose the length of, as they stand in JSON: so they come, and so most CLIs are given them.
+    pub fn bytes(&self) -> u64 {
+        let texts = [Some(&self.prompt), self.system.as_ref(), self.output_schema.as_ref()];
+        texts.into_iter().flatten().flat_map(|text| text.bytes()).map(bytes_in_json).sum()
+    }
+}
+
+fn bytes_in_json(byte: u8) -> u64 {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..=0x1f => 6,
+        _ => 1,
+    }
+}
+
 /// One turn to run. The fields mean what `record turn` of the contract says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Turn {
@@ -93,4 +109,19 @@ pub struct Turn {
     pub run_dir: String,
     /// Options of the model in the configuration.
     pub options: Vec<(String, String)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_as_long_as_it_is_in_json() {
+        for text in ["", "plain é 🦀", "\"quoted\" \\", "\n\r\t\u{8}\u{c}", "\0\u{1b}\u{1f}\u{7f}"] {
+            let json = serde_json::to_string(text).unwrap().len() as u64 - 2;
+            let system = Some(text.to_owned());
+            assert_eq!(Turn { prompt: text.to_owned(), ..Turn::default() }.bytes(), json, "{text:?}");
+            assert_eq!(Turn { system, ..Turn::default() }.bytes(), json, "{text:?}");
+        }
+    }
 }

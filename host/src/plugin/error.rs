@@ -140,6 +140,16 @@ pub enum CallError {
         /// The trap or the limit.
         reason: String,
     },
+    /// The plugin ran into a limit with a turn so long that this may be the reason.
+    #[error(
+        "the conversation is too long for the plugin: in `{call}` {reason}: shorten it, or raise that limit in proxy.toml"
+    )]
+    TooLarge {
+        /// The function of the contract.
+        call: &'static str,
+        /// The limit.
+        reason: String,
+    },
     /// An earlier call failed, or was broken off: what is left of the plugin cannot be called any more.
     #[error("the plugin cannot be asked any more")]
     Gone,

@@ -98,11 +98,12 @@ impl Record {
         Self { plugin, metrics, trouble, health: Mutex::default(), _living: living, in_lane: AtomicU32::new(0) }
     }
 
-    /// A call failed just now. A plan that is no plan counts as little as a refusal: the plugin went on as it should.
+    /// A call failed just now. A plan that is no plan counts as little as a refusal: the plugin went on as it should. What a
+    /// client sends does not count either, however much it is.
     pub(super) fn note(&self, error: &CallError) {
         match error {
             CallError::Trap { call, reason } => self.trapped(call, reason),
-            CallError::Plan(_) | CallError::Gone => {}
+            CallError::Plan(_) | CallError::TooLarge { .. } | CallError::Gone => {}
         }
     }
 

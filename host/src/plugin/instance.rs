@@ -13,10 +13,13 @@ use super::engine::Engine;
 use super::error::{CallError, LoadError};
 use super::health::Record;
 use super::lane::Lane;
-use super::limits::{State, count, one_line, rearm, reason, settle, store};
+use super::limits::{State, count, names_a_limit, one_line, rearm, reason, settle, store};
 use crate::domain::{
     Description, DescriptionError, Event, ExitStatus, Failure, Outcome, Plan, PluginLimits, StreamName, Turn,
 };
+
+/// A plugin that fails with a shorter turn than this, in bytes, does not do so for its length.
+const LONG_TURN: u64 = 64 * 1024;
 
 /// A plugin's code with memory of its own, before the process is started.
 pub struct Instance(Caller);
@@ -32,6 +35,8 @@ struct Caller {
     /// Nothing during a call, and after one that failed or was broken off.
     guest: Option<Guest>,
     lane: Lane,
+    /// The bytes of the turn that it was handed, as long as it has answered nothing.
+    turn: u64,
     /// Where failures are noted; not there while the plugin is only asked what it is.
     record: Option<Arc<Record>>,
 }
@@ -92,6 +97,9 @@ impl Caller {
         make: impl for<'a> FnOnce(&'a mut Guest) -> Answer<'a, Vec<Event>> + Send + 'static,
     ) -> Result<Vec<Event>, CallError> {
         let events = self.call(call, make).await?;
+        if events.iter().any(Event::is_answer) {
+            self.turn = 0;
+        }
         let counted = self.guest.as_mut().map_or(Ok(()), |guest| count(&mut guest.store, &events));
         match counted {
             Ok(()) => Ok(events),
@@ -103,7 +111,11 @@ impl Caller {
     }
 
     fn failed(&self, call: &'static str, reason: String) -> CallError {
-        let error = CallError::Trap { call, reason };
+        let error = if self.turn >= LONG_TURN && names_a_limit(&reason) {
+            CallError::TooLarge { call, reason }
+        } else {
+            CallError::Trap { call, reason }
+        };
         if let Some(record) = &self.record {
             record.note(&error);
         }
@@ -128,7 +140,7 @@ impl Instance {
             wasmtime::Result::Ok(Guest { store, agent })
         };
         let opened = if record.begins_in_lane() { lane.run(opened).await } else { lane.begin_here(opened).await };
-        let mut caller = Caller { guest: None, lane, record: Some(Arc::clone(record)) };
+        let mut caller = Caller { guest: None, lane, turn: 0, record: Some(Arc::clone(record)) };
         match opened.map_err(|_lost| CallError::Gone)?.0 {
             Ok(guest) => {
                 caller.guest = Some(guest);
@@ -150,7 +162,7 @@ impl Instance {
             Ok(Guest { store, agent })
         });
         let (opened, _took): (Result<Guest, LoadError>, _) = opened.await.map_err(|_lost| CallError::Gone)?;
-        Ok(Self(Caller { guest: Some(opened?), lane, record: None }))
+        Ok(Self(Caller { guest: Some(opened?), lane, turn: 0, record: None }))
     }
 
     pub(super) async fn describe(mut self) -> Result<Result<Description, DescriptionError>, CallError> {
@@ -162,6 +174,7 @@ impl Instance {
     /// # Errors
     /// The plugin traps, or makes a plan that no process could be started with.
     pub async fn prepare(&mut self, turn: &Turn) -> Result<Result<Plan, Failure>, CallError> {
+        self.0.turn = turn.bytes();
         let turn = turn.clone();
         let answer = self
             .0
@@ -177,7 +190,7 @@ impl Instance {
     /// # Errors
     /// The plugin traps.
     pub async fn transcript(self, turn: &Turn) -> Result<Transcript, CallError> {
-        let (turn, mut caller) = (turn.clone(), self.0);
+        let (turn, mut caller) = (turn.clone(), Caller { turn: turn.bytes(), ..self.0 });
         let made = caller.call("transcript.constructor", move |Guest { store, agent }| {
             Box::pin(async move { agent.transcript(store, &turn).await })
         });

@@ -184,6 +184,13 @@ pub(super) fn reason(error: &wasmtime::Error) -> String {
     one_line(&cause)
 }
 
+/// Whether that is a limit of what a plugin may use, and no trap of its own.
+pub(super) fn names_a_limit(reason: &str) -> bool {
+    ["memory", "call_cpu", "run_cpu", "result", "output"]
+        .iter()
+        .any(|limit| reason.contains(&format!("`limits.plugin_{limit}`")))
+}
+
 /// The engine's longer messages as one line, for logs and lists.
 pub(super) fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -190,7 +190,7 @@ impl Task<'_> {
         let run_dir = RunDir::new(&means.runs_dir, self.try_id);
         let turn = self.turn(git, plugin, &site, &run_dir).await?;
 
-        let mut instance = plugin.instance(limits).await?;
+        let mut instance = plugin.instance(&limits.for_turn(turn.bytes())).await?;
         let plan = instance.prepare(&turn).await?.map_err(RunError::Refused)?;
         if *plugin.origin() == Origin::Embedded
             && let Some(option) = options::without_effect(&mut instance, &turn, &plan).await?

@@ -182,6 +182,7 @@ impl RunError {
                 let retry = Some(RetryHint::AfterMs(AFTER_MS));
                 Failure { retry, ..Failure::new(Category::RateLimit, message, "") }
             }
+            Self::Plugin(CallError::TooLarge { .. }) => Failure::new(Category::Validation, message, ""),
             Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),
             Self::Policy(_) => Failure::new(Category::Configuration, message, ""),
             Self::Workspace(WorkspaceError::RepositoryMissing { .. }) => Failure::new(Category::NotFound, message, ""),
