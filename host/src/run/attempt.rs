@@ -106,7 +106,10 @@ pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &En
     let until = Instant::now() + task.left;
     let mut rest = Rest::new(place, task.means.git.for_run(task.id, model.limits.git));
     let attempt = match task.start_until(until, interest, &mut rest).await {
-        Ok(started) => return task.listen(started, rest, until, interest).await,
+        Ok(started) => {
+            let attempt = task.listen(started, rest, until, interest).await;
+            return Attempt { ended: attempt.ended.explained(task.route), ..attempt };
+        }
         Err(NotStarted::Failed(error)) => not_started(error),
         Err(NotStarted::Interrupted(reason)) => {
             let is_final = reason != KillReason::Timeout;
