@@ -48,6 +48,20 @@ fn wait_until_gone(processes: &[PathBuf; 2]) {
 }
 
 #[test]
+fn an_open_line_is_held_back_for_as_long_as_the_limit_says_and_until_it_ends() {
+    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\nopen_line = \"1h\"\nheaders_after = 0\n"));
+    let waits = "until [ -e ../open ]; do sleep 0.01; done";
+    machine.script("cli", &format!("cat >/dev/null; printf 'a '; echo > ../begun; {waits}; echo line; echo end"));
+    let proxy = machine.serve();
+    let (_head, mut events) = proxy.stream("m", "hi");
+    wait_for("the line to be begun", || machine.path("begun").exists());
+    fs::write(machine.path("open"), "").unwrap();
+    let first = delta(&mut events) + &delta(&mut events);
+    assert!(first.starts_with("a line"), "{first:?}");
+    assert_eq!(first + &Streamed::read(events).content, "a line\nend");
+}
+
+#[test]
 fn a_delta_arrives_while_the_cli_still_runs() {
     let machine = Machine::configured(CONFIG);
     machine.stand_in("cli", &["gate", &machine.name("open"), "first ", "and last"]);

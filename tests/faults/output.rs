@@ -116,3 +116,38 @@ pub(crate) fn a_cli_is_not_told_that_it_runs_inside_another_one() {
     let inherited = [("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli"), ("CODEX_SANDBOX", "seatbelt")];
     assert_eq!(machine.serve_inheriting(&inherited).ask("m", "hi"), "[]");
 }
+
+/// What a text CLI of this script answers, by each rule for what the answer is.
+fn text_answers(script: &str) -> Vec<String> {
+    let answers = ["whole", "last-block"].into_iter().flat_map(|answer| {
+        let machine = Machine::configured(&format!(
+            "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = {{ answer = \"{answer}\" }}\n"
+        ));
+        machine.script("cli", &format!("cat >/dev/null; {script}"));
+        let proxy = machine.serve();
+        [proxy.ask("m", "hi"), proxy.streamed("m", "hi").content].map(|answer| answer.trim_end().to_owned())
+    });
+    answers.collect()
+}
+
+#[test]
+pub(crate) fn t2_12_a_spinner_that_is_drawn_into_a_pipe_is_no_part_of_the_answer() {
+    for script in [
+        r"printf '\r⠋ Thinking...'; sleep 0.05; printf '\r⠙ Thinking...'; printf '\r\033[K'; printf 'The answer is 42.\n'",
+        r"printf '\033[1G⠙ \033[K'; sleep 0.05; printf '\033[1G⠹ \033[K\033[1G\033[K'; printf 'The answer is 42.\n'",
+        r"printf '\033[?25l⠋ a\n'; printf '\033[1A\033[2K⠙ a\n'; printf '\033[1A\033[2K'; printf 'The answer is 42.\n'",
+        // Slower than a moment.
+        r"printf '\r⠋ Thinking...'; sleep 0.4; printf '\r⠙ Thinking...'; sleep 0.4; printf '\r\033[K'; printf 'The answer is 42.\n'",
+    ] {
+        assert_eq!(text_answers(script), ["The answer is 42."; 4], "{script}");
+    }
+    let bar = r"printf ' 10%%'; printf '\r 50%%\r100%%\r    \r\n\n'; printf 'The answer is 42.\n'";
+    let answers = text_answers(bar);
+    assert!(answers.iter().all(|answer| answer.trim() == "The answer is 42."), "{answers:?}");
+}
+
+#[test]
+fn what_is_drawn_on_standard_error_is_no_part_of_the_detail_either() {
+    let machine = machine("claude", &[], "\r⠋ Loading\r⠙ Loading\r\u{1b}[Kit broke\n", "1");
+    assert_eq!(asked(&machine).json()["error"]["detail"], "it broke");
+}

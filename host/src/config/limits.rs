@@ -4,11 +4,17 @@ use std::time::Duration;
 
 use super::section::Section;
 use super::values::{self, Zero};
-use crate::domain::{HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits};
+use crate::domain::{
+    ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
+};
 
 pub(super) fn read(mut section: Section<'_>) -> Limits {
-    let Limits { http, plugin, run, queue, retry, reload } = Limits::default();
+    let Limits { connections, http, plugin, run, queue, retry, reload } = Limits::default();
     let limits = Limits {
+        connections: ConnectionLimits {
+            most: count(&mut section, "connections", Zero::Refused, connections.most),
+            head: duration(&mut section, "request_head", Zero::Refused, connections.head),
+        },
         http: HttpLimits {
             body: size(&mut section, "body", Zero::Refused, http.body),
             headers_after: duration(&mut section, "headers_after", Zero::Allowed, http.headers_after),
@@ -110,6 +116,8 @@ fn run_limits(section: &mut Section<'_>, default: RunLimits) -> RunLimits {
         pipe_silence: duration(section, "pipe_silence", Zero::Allowed, default.pipe_silence),
         stdin: size(section, "stdin", Zero::Allowed, default.stdin),
         git: duration(section, "git", Zero::Refused, default.git),
+        open_line: duration(section, "open_line", Zero::Allowed, default.open_line),
+        program_busy: duration(section, "program_busy", Zero::Allowed, default.program_busy),
     }
 }
 

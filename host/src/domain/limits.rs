@@ -7,6 +7,8 @@ const MIB: u64 = 1024 * 1024;
 /// Every limit, by what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
+    /// How many connections clients may have.
+    pub connections: ConnectionLimits,
     /// What a client may ask for.
     pub http: HttpLimits,
     /// What a plugin may use.
@@ -19,6 +21,23 @@ pub struct Limits {
     pub retry: RetryLimits,
     /// How changes of the settings are taken.
     pub reload: ReloadLimits,
+}
+
+/// How many connections clients may have, whoever they are. They hold from the start of the server to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// Connections at once; others wait to be accepted. Of the 1024 files that most systems allow a process, runs need some
+    /// as well.
+    pub most: usize,
+    /// How long a connection may take to send the head of a request, from when one is waited for. Clients that keep
+    /// connections for the next request drop them after some seconds.
+    pub head: Duration,
+}
+
+impl Default for ConnectionLimits {
+    fn default() -> Self {
+        Self { most: 512, head: Duration::from_secs(30) }
+    }
 }
 
 /// What a client may ask for.
@@ -144,6 +163,11 @@ pub struct RunLimits {
     /// How long one git command of the host may take. The checkout of a large repository takes a minute or two, and a
     /// filter may download files meanwhile.
     pub git: Duration,
+    /// How long a line of a text that is streamed waits for its end while nothing comes: it may be printed over. Longer
+    /// than a spinner takes for a step, and shorter than anybody waits.
+    pub open_line: Duration,
+    /// How long a program is tried to be started that is being written to: installers take some hundred milliseconds.
+    pub program_busy: Duration,
 }
 
 impl Default for RunLimits {
@@ -157,6 +181,8 @@ impl Default for RunLimits {
             pipe_silence: Duration::from_millis(300),
             stdin: MIB,
             git: Duration::from_secs(5 * 60),
+            open_line: Duration::from_millis(200),
+            program_busy: Duration::from_secs(1),
         }
     }
 }

@@ -28,7 +28,9 @@ pub use description::{Description, DescriptionError, Features, Framing, Home, Of
 pub use event::{Event, Extra, Level, Notice, ToolCall, ToolResult};
 pub use failure::{Category, Failure};
 pub use helpers::{Helpers, NoRepoPath, RepoPath};
-pub use limits::{HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits};
+pub use limits::{
+    ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
+};
 pub use model::{EnvSetting, Keep, Model, Worktree};
 pub use outcome::{ExitStatus, KillReason, Outcome, Stop};
 pub use own_address::OwnAddress;

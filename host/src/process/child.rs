@@ -3,6 +3,7 @@
 //! Every process leads a group of its own, so that it and its descendants can be ended together. There are no tasks
 //! and no buffers beyond the pipes: whoever does not ask for the next sign holds the process back.
 
+use std::io;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use super::environment::Variables;
 use super::error::SpawnError;
 use super::input::Input;
 use super::mark::{self, Mark};
+use super::obstacle::Obstacle;
 use super::orphans;
 use super::pipe;
 use super::program::Executable;
@@ -62,6 +64,7 @@ pub enum Sign {
 /// A process while it runs.
 #[derive(Debug)]
 pub struct Child {
+    program: PathBuf,
     group: Box<dyn ChildWrapper>,
     ending: Ending,
     input: Input,
@@ -121,7 +124,10 @@ impl Child {
                 .stderr(Stdio::piped());
         });
         set_apart(&mut wrap).wrap(KillOnDrop);
-        let refused = |error| SpawnError::Refused { program: program.clone(), error };
+        let refused = |error: io::Error| {
+            let obstacle = Obstacle::of(&program, &command.workdir, &error);
+            SpawnError::Refused { program: program.clone(), obstacle }
+        };
         let mut group = wrap.spawn().map_err(refused)?;
         let ending = Ending::of(group.id()).map_err(refused)?;
         let (input, stdout, stderr) = (Input::of(group.stdin().take()), group.stdout().take(), group.stderr().take());
@@ -130,12 +136,22 @@ impl Child {
         }
         let Command { run, grace, pipe_silence, .. } = command;
         let birth = run.and(group.id()).and_then(Birth::of);
-        let (most_waiting, exited, unheard, killed) = (usize::MAX, None, false, false);
-        #[rustfmt::skip]
-        let child = Self {
-            group, ending, input, stdout, stderr, most_waiting, exited, unheard, killed, run, birth, grace, pipe_silence,
-        };
-        Ok(child)
+        Ok(Self {
+            program,
+            group,
+            ending,
+            input,
+            stdout,
+            stderr,
+            most_waiting: usize::MAX,
+            exited: None,
+            unheard: false,
+            killed: false,
+            run,
+            birth,
+            grace,
+            pipe_silence,
+        })
     }
 
     /// Puts this into the queue for standard input. It is written while signs are waited for.
@@ -152,6 +168,13 @@ impl Child {
     /// process that does not read what it is answered is not asked for more.
     pub fn limit_input(&mut self, most: u64) {
         self.most_waiting = self.input.waiting().saturating_add(usize::try_from(most).unwrap_or(usize::MAX));
+    }
+
+    /// What of its file, as it is now, stands in the way of a program, for one that ended as a launcher does which cannot
+    /// start it.
+    pub fn obstacle(&self) -> Option<SpawnError> {
+        let obstacle = Obstacle::in_file(&self.program)?;
+        Some(SpawnError::Refused { program: self.program.clone(), obstacle })
     }
 
     /// Whether its output is held back, since it does not read.

@@ -1,7 +1,8 @@
 //! Why a process was not started.
 
-use std::io;
 use std::path::PathBuf;
+
+use super::obstacle::Obstacle;
 
 /// Why a process was not started.
 #[derive(Debug, thiserror::Error)]
@@ -33,12 +34,12 @@ pub enum SpawnError {
         /// The most.
         most: usize,
     },
-    /// The operating system refused.
-    #[error("cannot start {program}: {error}")]
+    /// The operating system refused, or would.
+    #[error("{} {obstacle}", .program.display())]
     Refused {
         /// The file that was to be started.
         program: PathBuf,
-        /// Why not.
-        error: io::Error,
+        /// Why not, and what to do.
+        obstacle: Obstacle,
     },
 }

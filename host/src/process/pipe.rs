@@ -22,6 +22,7 @@ pub(super) fn enlarge(_pipe: impl AsFd) {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::io::Write;
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -31,14 +32,17 @@ mod tests {
     #[expect(clippy::disallowed_methods, reason = "a process that nobody reads from until it has ended")]
     fn a_process_that_exits_without_waiting_for_its_reader_loses_nothing() {
         let bytes = 300_000;
-        let mut child = Command::new("dd")
-            .args(["if=/dev/zero", &format!("bs={bytes}"), "count=1", "oflag=nonblock"])
-            .stdin(Stdio::null())
+        // It waits until the pipe is as large as it is to be.
+        let script = format!("read go; exec dd if=/dev/zero bs={bytes} count=1 oflag=nonblock");
+        let mut child = Command::new("sh")
+            .args(["-c", &script])
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         enlarge(child.stdout.as_ref().unwrap());
+        child.stdin.take().unwrap().write_all(b"go\n").unwrap();
         assert!(child.wait().unwrap().success());
         let mut output = Vec::new();
         std::io::Read::read_to_end(&mut child.stdout.take().unwrap(), &mut output).unwrap();

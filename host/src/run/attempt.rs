@@ -21,7 +21,7 @@ use super::route::Route;
 use super::runner::{Ended, Means, Request, Step};
 use crate::domain::{Failure, Framing, Helpers, KillReason, PlanFile, RunId, Turn, Usage};
 use crate::plugin::{Driver, LoadedPlugin, Origin, Transcript};
-use crate::process::{Child, Command};
+use crate::process::{self, Command};
 use crate::workspace::{self, Additions, Git, RunDir, Site, TreeState, WorkspaceError};
 
 /// How long git may take to go when a run ends while it starts. It takes its locks away in that time.
@@ -172,7 +172,8 @@ impl Task<'_> {
         if unwanted.is_cancelled() {
             return Err(RunError::Unwanted);
         }
-        let child = Child::spawn(command).map_err(|error| RunError::Spawn { error, install_hint: String::new() })?;
+        let started = process::start(command, self.route.model.limits.program_busy).await;
+        let child = started.map_err(|error| RunError::Spawn { error, install_hint: String::new() })?;
         tracing::info!(workdir = %workdir.display(), "run started");
         let process = Process { child, unwanted: false, used_a_tool: false, _run_dir: run_dir };
         Ok(Started { turn, framing, notices, transcript, process })

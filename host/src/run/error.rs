@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::queue::NoPlace;
+use super::system;
 use crate::domain::{Category, Failure, Model, PluginId, RetryHint};
 use crate::plugin::{CallError, PluginSet};
-use crate::process::SpawnError;
+use crate::process::{Obstacle, SpawnError};
 use crate::workspace::WorkspaceError;
 
 /// When a client that found no place, or no plugin yet, is told to come back. Runs take minutes; a shorter time would be
@@ -202,6 +203,10 @@ impl RunError {
                 message,
                 "shorten what is given to the CLI as an argument: the system message, or `options`",
             ),
+            Self::Spawn { error: SpawnError::Refused { obstacle: Obstacle::Busy, .. }, .. } => {
+                let retry = Some(RetryHint::AfterMs(system::BUSY_MS));
+                Failure { retry, ..Failure::new(Category::Server, message, "") }
+            }
             Self::Spawn { .. } => Failure::new(Category::Configuration, message, ""),
         }
     }

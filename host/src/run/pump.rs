@@ -1,7 +1,7 @@
 //! The longest stage of a run: from what a process says to what the client is told, and from what the plugin wants said
 //! to the process.
 
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::error::RunError;
 use super::feed::Writer;
@@ -11,11 +11,11 @@ use super::notices::Notices;
 use super::queue::Place;
 use super::reader::Reader;
 use super::runner::Step;
+use super::streams::Streams;
+use super::system::{self, End};
 use super::tail::Tail;
-use super::text::Cleaner;
 use crate::domain::{
-    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, RunLimits, SessionId, StreamName, Turn,
-    UsageTally,
+    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, SessionId, StreamName, Turn, UsageTally,
 };
 use crate::plugin::{CallError, Transcript};
 use crate::process::{Child, Sign};
@@ -84,9 +84,7 @@ struct Pump<'a> {
     /// Taken when the process has ended: it is asked about the end once.
     reader: Option<Reader>,
     framing: Framing,
-    stdout: Cleaner,
-    stderr: Cleaner,
-    tail: Tail,
+    streams: Streams,
     notices: Notices,
     model: &'a Model,
     place: &'a Place,
@@ -99,18 +97,17 @@ struct Pump<'a> {
     answer_chars: usize,
     /// What the CLI itself said of the end of the turn.
     verdict: Option<Outcome>,
+    /// How the process ended, if it did before its turn was over.
+    exit: Option<ExitStatus>,
 }
 
 impl<'a> Pump<'a> {
     fn new(listening: &Listening<'a>, transcript: Transcript, child: &'a mut Child) -> Self {
-        let RunLimits { line, stderr, .. } = listening.model.limits;
         Self {
             child,
             reader: Some(Reader::Plugin(transcript)),
             framing: listening.framing,
-            stdout: Cleaner::new(listening.framing, line),
-            stderr: Cleaner::new(listening.framing, line),
-            tail: Tail::new(stderr),
+            streams: Streams::new(listening.framing, &listening.model.limits),
             notices: Notices::new(listening.notices),
             model: listening.model,
             place: listening.place,
@@ -121,6 +118,7 @@ impl<'a> Pump<'a> {
             tally: UsageTally::default(),
             answer_chars: 0,
             verdict: None,
+            exit: None,
         }
     }
 
@@ -131,31 +129,48 @@ impl<'a> Pump<'a> {
             self.take(events).await;
             self.child.limit_input(self.model.limits.stdin);
         }
+        let mut idle = Instant::now() + self.model.idle_timeout;
         loop {
             if let Some(verdict) = self.verdict.take() {
                 return Ok(verdict);
             }
-            let sign = timeout(self.model.idle_timeout, self.child.next()).await;
-            match sign.map_err(|_silent| Cut::Kill(KillReason::Idle))? {
-                Sign::Output(source, bytes) => {
+            let due = self.streams.due().filter(|due| *due < idle);
+            match timeout_at(due.unwrap_or(idle), self.child.next()).await {
+                Ok(Sign::Output(source, bytes)) => {
                     self.printed += bytes.len() as u64;
                     if self.printed > self.model.limits.output {
                         return Err(Cut::Kill(KillReason::OutputLimit));
                     }
-                    let text = self.cleaner(source).push(&bytes);
+                    let text = self.streams.push(source, &bytes);
                     self.hear(source, text).await?;
                 }
-                Sign::Exited(status) => return Ok(self.exited(status).await?),
+                Ok(Sign::Exited(status)) => return Ok(self.exited(status).await?),
+                Err(_silent) if due.is_some() => {
+                    self.hear_open_lines().await?;
+                    continue;
+                }
+                Err(_silent) => return Err(Cut::Kill(KillReason::Idle)),
             }
+            idle = Instant::now() + self.model.idle_timeout;
         }
+    }
+
+    /// Nothing came for a moment: lines that are open are heard.
+    async fn hear_open_lines(&mut self) -> Result<(), CallError> {
+        for source in [StreamName::Stderr, StreamName::Stdout] {
+            let text = self.streams.flush(source);
+            self.hear(source, text).await?;
+        }
+        Ok(())
     }
 
     /// The process has ended: what was held back is heard, and then the plugin judges, unless the CLI had.
     async fn exited(&mut self, status: ExitStatus) -> Result<Outcome, CallError> {
         for source in [StreamName::Stderr, StreamName::Stdout] {
-            let text = self.cleaner(source).finish();
+            let text = self.streams.finish(source);
             self.hear(source, text).await?;
         }
+        self.exit = Some(status);
         let spoken = self.answer_chars > 0;
         let judged = match (self.verdict.take(), self.reader.take()) {
             (Some(verdict), _) => return Ok(verdict),
@@ -168,21 +183,8 @@ impl<'a> Pump<'a> {
         }
     }
 
-    fn cleaner(&mut self, source: StreamName) -> &mut Cleaner {
-        match source {
-            StreamName::Stdout => &mut self.stdout,
-            StreamName::Stderr => &mut self.stderr,
-        }
-    }
-
     async fn hear(&mut self, source: StreamName, text: Option<String>) -> Result<(), CallError> {
         let (Some(text), Some(reader)) = (text, &mut self.reader) else { return Ok(()) };
-        if source == StreamName::Stderr {
-            self.tail.push(&text);
-            if self.framing == Framing::Lines {
-                self.tail.push("\n");
-            }
-        }
         let events = match reader.output(source, &text).await {
             Ok(events) => events,
             Err(failed) => {
@@ -250,6 +252,10 @@ impl<'a> Pump<'a> {
     /// The host ended the run: it knows why, the plugin may know what there was of an answer.
     async fn interrupted(&mut self, reason: KillReason) -> Outcome {
         self.is_final |= matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
+        if reason != KillReason::Cancelled {
+            // A client that does not read does not hold the end up.
+            drop(timeout(self.model.limits.grace, self.hear_the_rest()).await);
+        }
         let answer = match self.reader.take() {
             Some(reader) => reader.rest(ExitStatus::Killed(reason)).await,
             None => None,
@@ -261,8 +267,18 @@ impl<'a> Pump<'a> {
         Outcome::Failed { failure, answer }
     }
 
-    fn finish(mut self, outcome: Outcome, unwanted: bool) -> Finish {
-        let cut = self.stdout.cut_lines() + self.stderr.cut_lines();
+    /// What was held back of the answer when the host ended the process, if the plugin was not in the middle of something.
+    async fn hear_the_rest(&mut self) {
+        let text = self.streams.finish(StreamName::Stdout);
+        if let (Some(text), Some(reader)) = (text, &mut self.reader)
+            && let Ok(events) = reader.output(StreamName::Stdout, &text).await
+        {
+            self.take(events).await;
+        }
+    }
+
+    fn finish(self, outcome: Outcome, unwanted: bool) -> Finish {
+        let cut = self.streams.cut_lines();
         if cut > 0 {
             tracing::warn!(lines = cut, "lines over `limits.line` were cut");
         }
@@ -277,10 +293,17 @@ impl<'a> Pump<'a> {
                 }
             }
             Outcome::Failed { failure, .. } => {
-                if !failure.detail.is_empty() {
-                    self.tail.replace(&failure.detail);
+                let stderr = self.streams.end_of_stderr();
+                if !unwanted {
+                    let (exit, spoken) = (self.exit, answer_chars > 0);
+                    let obstacle =
+                        exit.filter(|exit| system::is_of_a_launcher(*exit)).and_then(|_| self.child.obstacle());
+                    system::name(failure, &End { exit, spoken, stderr: &stderr, obstacle });
                 }
-                failure.detail = self.tail.into_text();
+                failure.detail = match failure.detail.as_str() {
+                    "" => stderr,
+                    detail => Tail::of(detail, self.model.limits.stderr),
+                };
             }
         }
         Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool }

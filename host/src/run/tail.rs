@@ -22,16 +22,17 @@ impl Tail {
         self.bytes.extend(bytes);
     }
 
-    /// Keeps the end of this instead.
-    pub(super) fn replace(&mut self, text: &str) {
-        self.bytes.clear();
-        self.push(text);
+    /// What is kept, without the rest of a character that was cut.
+    pub(super) fn text(&self) -> String {
+        let bytes = self.bytes.iter().copied().skip_while(|byte| byte & 0b1100_0000 == 0b1000_0000);
+        String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).trim().to_owned()
     }
 
-    /// What is kept, without the rest of a character that was cut.
-    pub(super) fn into_text(self) -> String {
-        let bytes: Vec<u8> = self.bytes.into_iter().skip_while(|byte| byte & 0b1100_0000 == 0b1000_0000).collect();
-        String::from_utf8_lossy(&bytes).trim().to_owned()
+    /// The end of a text.
+    pub(super) fn of(text: &str, limit: u64) -> String {
+        let mut tail = Self::new(limit);
+        tail.push(text);
+        tail.text()
     }
 }
 
@@ -45,13 +46,13 @@ mod tests {
         for piece in ["abc", "def", "gh"] {
             tail.push(piece);
         }
-        assert_eq!(tail.into_text(), "defgh");
+        assert_eq!(tail.text(), "defgh");
 
         let mut tail = Tail::new(4);
         tail.push("xyzéab\u{e9}");
-        assert_eq!(tail.into_text(), "abé");
+        assert_eq!(tail.text(), "abé");
         let mut tail = Tail::new(4);
         tail.push("日本");
-        assert_eq!(tail.into_text(), "本");
+        assert_eq!(tail.text(), "本");
     }
 }

@@ -1,79 +1,60 @@
-//! From the bytes of a process to clean text: UTF-8 across the borders of chunks, no byte order mark, no terminal
-//! escapes, `\n` as the only line end; cut as the plugin wants it. Any split of the bytes gives the same text.
+//! From the bytes of a process to clean text: UTF-8 across the borders of chunks, no byte order mark, what a terminal would
+//! leave of it, `\n` as the only line end; cut as the plugin wants it. Any split of the bytes gives the same text.
 //!
 //! Lines end at `\n` and nowhere else: U+2028 and U+0085 may stand raw inside the strings of JSON lines.
 
-use super::plain::Plain;
+use super::terminal::Terminal;
 use crate::domain::Framing;
 
 /// Makes clean text out of one stream.
 #[derive(Debug)]
 pub struct Cleaner {
     framing: Framing,
-    limit: usize,
     /// The bytes of a character that has not come whole.
     partial: Vec<u8>,
     /// Nothing has come yet, so a byte order mark may.
     at_start: bool,
-    plain: Plain,
-    /// A carriage return that may belong to a line end.
-    return_held: bool,
-    line: Line,
-    cut_lines: u64,
-}
-
-/// The line that is being put together.
-#[derive(Debug, Default)]
-struct Line {
-    text: String,
-    /// It was longer than allowed, so that its rest is left out.
-    cut: bool,
+    terminal: Terminal,
 }
 
 impl Cleaner {
-    /// A cleaner for a stream from its start. `limit` holds for the bytes of a line, and only where lines are cut.
+    /// A cleaner for a stream from its start. `limit` holds for the bytes of a line, where lines are handed over whole.
     pub fn new(framing: Framing, limit: u64) -> Self {
-        Self {
-            framing,
-            limit: usize::try_from(limit).unwrap_or(usize::MAX),
-            partial: Vec::new(),
-            at_start: true,
-            plain: Plain::default(),
-            return_held: false,
-            line: Line::default(),
-            cut_lines: 0,
-        }
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        Self { framing, partial: Vec::new(), at_start: true, terminal: Terminal::new(framing, limit) }
     }
 
     /// Takes bytes as they come, and gives back what can be handed over.
     pub fn push(&mut self, bytes: &[u8]) -> Option<String> {
         let decoded = self.decode(bytes);
-        let mut out = String::new();
-        self.clean(&decoded, &mut out);
-        self.frame(&out)
+        self.print(&decoded);
+        self.framed()
+    }
+
+    /// Whether something is held back that [`Cleaner::flush`] would give.
+    pub(super) fn holds(&self) -> bool {
+        self.terminal.holds()
+    }
+
+    /// Nothing came for a moment: gives back what was held, unless it is drawn over again and again.
+    pub(super) fn flush(&mut self) -> Option<String> {
+        self.terminal.flush();
+        self.framed()
     }
 
     /// The stream has ended: gives back what was held.
     pub fn finish(&mut self) -> Option<String> {
-        let mut out = String::new();
         if !self.partial.is_empty() {
             self.partial.clear();
-            self.clean("\u{FFFD}", &mut out);
+            self.print("\u{FFFD}");
         }
-        if std::mem::take(&mut self.return_held) {
-            out.push('\r');
-        }
-        let framed = self.frame(&out);
-        let rest = (!self.line.text.is_empty()).then(|| self.end_line());
-        match (framed, rest) {
-            (Some(lines), Some(rest)) => Some(lines + "\n" + &rest),
-            (framed, rest) => framed.or(rest),
-        }
+        self.terminal.finish();
+        self.framed()
     }
 
     /// How many lines were longer than allowed.
     pub(super) fn cut_lines(&self) -> u64 {
-        self.cut_lines
+        self.terminal.cut_lines()
     }
 
     fn decode(&mut self, bytes: &[u8]) -> String {
@@ -106,72 +87,22 @@ impl Cleaner {
         decoded
     }
 
-    fn clean(&mut self, text: &str, out: &mut String) {
+    fn print(&mut self, text: &str) {
         let mark = self.at_start && text.starts_with('\u{FEFF}');
         self.at_start &= text.is_empty();
-        let text = if mark { &text['\u{FEFF}'.len_utf8()..] } else { text };
-        for piece in text.split_inclusive('\n') {
-            let (line, ended) = piece.strip_suffix('\n').map_or((piece, false), |line| (line, true));
-            push_without_line_end(&mut self.return_held, &self.plain.strip(line), out);
-            if ended {
-                self.return_held = false;
-                self.plain = Plain::default();
-                out.push('\n');
-            }
-        }
+        self.terminal.print(if mark { &text['\u{FEFF}'.len_utf8()..] } else { text });
     }
 
-    fn frame(&mut self, text: &str) -> Option<String> {
-        match self.framing {
-            Framing::Text => (!text.is_empty()).then(|| text.to_owned()),
-            Framing::Lines => {
-                let mut lines = Vec::new();
-                for piece in text.split_inclusive('\n') {
-                    let (part, ended) = piece.strip_suffix('\n').map_or((piece, false), |part| (part, true));
-                    self.line.append(part, self.limit);
-                    if ended {
-                        lines.push(self.end_line());
-                    }
-                }
-                (!lines.is_empty()).then(|| lines.join("\n"))
-            }
+    /// What there is to hand over. Whole lines are handed over without the last line end.
+    fn framed(&mut self) -> Option<String> {
+        let mut out = self.terminal.take();
+        if out.is_empty() {
+            return None;
         }
-    }
-
-    fn end_line(&mut self) -> String {
-        let line = std::mem::take(&mut self.line);
-        self.cut_lines += u64::from(line.cut);
-        line.text
-    }
-}
-
-impl Line {
-    fn append(&mut self, part: &str, limit: usize) {
-        let room = limit.saturating_sub(self.text.len());
-        if self.cut {
-        } else if part.len() <= room {
-            self.text.push_str(part);
-        } else {
-            self.text.push_str(&part[..part.floor_char_boundary(room)]);
-            self.cut = true;
+        if self.framing == Framing::Lines && out.ends_with('\n') {
+            out.pop();
         }
-    }
-}
-
-/// A carriage return at the end is held back: what follows decides whether it is a part of a line end.
-fn push_without_line_end(held: &mut bool, text: &str, out: &mut String) {
-    if text.is_empty() {
-        return;
-    }
-    if std::mem::take(held) {
-        out.push('\r');
-    }
-    match text.strip_suffix('\r') {
-        Some(before) => {
-            out.push_str(before);
-            *held = true;
-        }
-        None => out.push_str(text),
+        Some(out)
     }
 }
 
@@ -202,15 +133,15 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_become_line_feeds_and_a_lone_carriage_return_stays() {
-        assert_eq!(text(b"a\r\nb\rc\r"), "a\nb\rc\r");
+    fn line_ends_become_line_feeds_and_what_comes_after_a_lone_carriage_return_is_printed_over_the_line() {
+        assert_eq!(text(b"a  \r\nbc\rd\r"), "a  \ndc");
         assert_eq!(cleaned(Framing::Text, &[b"a\r", b"\nb"]), "a\nb");
-        assert_eq!(cleaned(Framing::Text, &[b"a\r", b"b"]), "a\rb");
+        assert_eq!(cleaned(Framing::Text, &[b"a\r", b"b"]), "b");
     }
 
     #[test]
     fn escapes_are_taken_away_wherever_they_are_cut() {
-        let bytes = b"\x1b[1;32mgreen\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07\x1b[2K";
+        let bytes = b"\x1b[1;32mgreen\x1b[0m \x1b]8;;http://x\x07link\x1b]8;;\x07\x1b[K";
         assert_eq!(text(bytes), "green link");
         for at in 0..bytes.len() {
             assert_eq!(cleaned(Framing::Text, &[&bytes[..at], &bytes[at..]]), "green link", "cut at {at}");

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::super::{Limits, Overrides, Plugins, Server, Watching, load};
 use super::{Folder, driver, model};
 use crate::domain::{
-    Access, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits, QueueLimits, ReloadLimits,
-    RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
+    Access, ConnectionLimits, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits,
+    QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
 };
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
@@ -65,6 +65,8 @@ fn every_limit_has_its_key() {
         r#"
         [limits]
         body = 1
+        connections = 24
+        request_head = "25s"
         headers_after = 0
         keep_alive = "3s"
         linger = "4s"
@@ -86,6 +88,8 @@ fn every_limit_has_its_key() {
         pipe_silence = "20ms"
         stdin = 21
         git = "20s"
+        open_line = "22ms"
+        program_busy = "23ms"
         output = 10
         unread = 11
         runs = 12
@@ -98,6 +102,7 @@ fn every_limit_has_its_key() {
         "#,
     )]);
     let expected = Limits {
+        connections: ConnectionLimits { most: 24, head: Duration::from_secs(25) },
         http: HttpLimits {
             body: 1,
             headers_after: Duration::ZERO,
@@ -127,6 +132,8 @@ fn every_limit_has_its_key() {
             pipe_silence: Duration::from_millis(20),
             stdin: 21,
             git: Duration::from_secs(20),
+            open_line: Duration::from_millis(22),
+            program_busy: Duration::from_millis(23),
         },
         queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },
         retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14), failure_memory: Duration::ZERO },
@@ -155,7 +162,7 @@ fn every_key_of_a_model_is_read() {
         fallback = ["other", "a/b.c:d"]
         max_runs = 3
         repo_runs = 4
-        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, stdin = 11, git = 12 }
+        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, stdin = 11, git = 12, open_line = 12, program_busy = 13 }
         env = { A = "1", B = true, C = false, D = "" }
         options = { text = "plain", yes = true, n = 3, f = 1.5, when = 2026-01-02, list = ["a", 1], t = { x = [] } }
         [models.other]
@@ -198,6 +205,8 @@ fn every_key_of_a_model_is_read() {
             pipe_silence: Duration::from_secs(10),
             stdin: 11,
             git: Duration::from_secs(12),
+            open_line: Duration::from_secs(12),
+            program_busy: Duration::from_secs(13),
         },
         env: env(&[
             ("A", EnvSetting::Set("1".to_owned())),
