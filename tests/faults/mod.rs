@@ -11,7 +11,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::{auth, cases, errors, git_hangs, killed, limits, process, queue, retry, spec, stream, worktree};
+use crate::{
+    auth, cases, connections, errors, git_hangs, killed, limits, process, queue, retry, spec, stream, system, worktree,
+};
 
 /// Lines that are tried at once.
 const AT_ONCE: usize = 4;
@@ -34,7 +36,7 @@ const fn fault(name: &'static str, does: &'static str, expected: &'static str, t
 const NOT_HERE: [(&str, &str, &str); 1] =
     [("case-054", "is a launcher of Windows that cuts its arguments", "no Windows")];
 
-const FAULTS: [Fault; 54] = [
+const FAULTS: [Fault; 62] = [
     fault(
         "1",
         "prints 70 KiB, then reads standard input to its end",
@@ -343,6 +345,54 @@ const FAULTS: [Fault; 54] = [
         "cannot be executed",
         "configuration, told why",
         errors::a_cli_that_cannot_be_started_is_told_with_the_reason,
+    ),
+    fault(
+        "t2-12",
+        "draws a spinner over and over, even into a pipe",
+        "the answer without its frames",
+        output::t2_12_a_spinner_that_is_drawn_into_a_pipe_is_no_part_of_the_answer,
+    ),
+    fault(
+        "t2-14",
+        "is a script whose interpreter is not on PATH",
+        "configuration, told which",
+        system::t2_14_an_interpreter_that_is_not_on_path_is_named_and_no_model_is_missing,
+    ),
+    fault(
+        "t2-14b",
+        "meets EACCES, ENOSPC, EMFILE, a broken setting",
+        "configuration, what to do",
+        system::what_the_system_refused_a_cli_is_told_as_such_by_every_driver_and_not_tried_again,
+    ),
+    fault(
+        "t2-14c",
+        "is a CR script, a folder, for another machine, …",
+        "configuration, what to do",
+        system::a_file_that_is_no_program_for_this_machine_is_told_with_what_is_wrong,
+    ),
+    fault(
+        "t2-29",
+        "is being written to for a moment",
+        "tried again, 200",
+        system::t2_29_a_program_that_is_being_written_to_is_tried_again,
+    ),
+    fault(
+        "t2-29b",
+        "is being written to for longer",
+        "502 with Retry-After",
+        system::t2_29_a_program_that_is_written_to_for_longer_is_a_failure_that_may_be_tried_again,
+    ),
+    fault(
+        "30",
+        "(clients connect and say nothing)",
+        "closed after a time",
+        connections::a_connection_that_does_not_say_in_time_what_it_wants_is_closed,
+    ),
+    fault(
+        "31",
+        "(more clients connect than there may be)",
+        "they wait",
+        connections::more_connections_than_there_may_be_wait_for_others_to_end,
     ),
 ];
 

@@ -59,8 +59,8 @@ async fn answer(runner: &Runner, model: &str) -> Result<String, Failure> {
 
 async fn listen(mut run: Run) -> Result<String, Failure> {
     let mut said = String::new();
-    while let Some(step) = run.next().await {
-        match step {
+    loop {
+        match run.next().await {
             Step::Event(Event::Text(text)) => said += &text,
             Step::Event(_) | Step::Trying { .. } | Step::Failed(_) | Step::PluginFailed(_) => {}
             Step::Ended(ended) => {
@@ -73,5 +73,4 @@ async fn listen(mut run: Run) -> Result<String, Failure> {
             }
         }
     }
-    Err(Failure::new(Category::Unknown, "the run was lost", ""))
 }

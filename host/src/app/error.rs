@@ -39,7 +39,7 @@ pub enum AppError {
     /// It was told to stop a second time, and did not wait for its runs.
     #[error("stopped at once: the runs that went on were killed")]
     StoppedAtOnce,
-    /// The server came to an end by itself, or standard output is closed.
+    /// Signals cannot be received, or standard output is closed.
     #[error("the server failed")]
     Server(#[from] io::Error),
 }

@@ -1,6 +1,7 @@
 //! Puts everything together: settings, plugins, server; and orders start and stop.
 
 mod check;
+mod connections;
 mod diagnose;
 mod error;
 mod held;

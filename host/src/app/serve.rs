@@ -2,17 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
+use super::connections::Connections;
 use super::error::AppError;
 use super::load::{Loaded, with_config};
 use super::reload::Reload;
@@ -69,28 +68,17 @@ pub async fn serve(
     let runs = runner.clone();
     let router =
         http::router(State { snapshots, looks, runner: runs, host, versions: Arc::default(), metrics, listen });
-    // Deltas are small, and each is to go out at once.
-    let listener = listener.tap_io(|connection| {
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::debug!(%error, "cannot switch off Nagle's algorithm");
-        }
-    });
-    let stopping = tasks.stopping();
-    let server = axum::serve(listener, router).with_graceful_shutdown(stopping.cancelled_owned());
+    let connections = Connections::new(listener, router, config.limits.connections, tasks.clone());
+    tasks.spawn(connections.serve());
     announce(listen)?;
 
-    let mut server = std::pin::pin!(server.into_future());
+    signals.told().await;
     tokio::select! {
-        ended = &mut server => return ended.map_err(AppError::Server),
-        () = signals.told() => {}
-    }
-    tokio::select! {
-        ended = &mut server => return ended.map_err(AppError::Server),
         () = drain(&runner, config.server.drain) => {}
         () = signals.told() => return Err(AppError::StoppedAtOnce),
     }
     tokio::select! {
-        ended = stop(&tasks, server, config.limits.run.grace) => ended,
+        () = stop(&tasks, config.limits.run.grace) => Ok(()),
         () = signals.told() => Err(AppError::StoppedAtOnce),
     }
 }
@@ -150,12 +138,10 @@ async fn drain(runner: &Runner, patience: Duration) {
 }
 
 /// Ends the runs, with all their processes, and waits for the last answers to go out.
-async fn stop(tasks: &Tasks, server: impl Future<Output = io::Result<()>>, grace: Duration) -> Result<(), AppError> {
+async fn stop(tasks: &Tasks, grace: Duration) {
     // A process may take one grace time to end, and its streams another.
     let patience = grace.saturating_mul(2) + Duration::from_secs(1);
-    let (all_ended, server) = tokio::join!(tasks.stop(patience), timeout(patience, server));
-    if !all_ended {
+    if !tasks.stop(patience).await {
         tracing::warn!("some runs did not end in time");
     }
-    server.unwrap_or(Ok(())).map_err(AppError::Server)
 }

@@ -91,22 +91,21 @@ pub async fn run(
         () = stop => Err(AuthorError::Interrupted("the run was ended")),
     };
     tasks.stop(PATIENCE).await;
-    ended.map(|ended| ended.is_some_and(|ended| matches!(ended.outcome, Outcome::Finished { .. })))
+    ended.map(|ended| matches!(ended.outcome, Outcome::Finished { .. }))
 }
 
-async fn listen(mut run: Run, show: &mut impl FnMut(&Told) -> io::Result<()>) -> io::Result<Option<Ended>> {
-    while let Some(step) = run.next().await {
-        match step {
+async fn listen(mut run: Run, show: &mut impl FnMut(&Told) -> io::Result<()>) -> io::Result<Ended> {
+    loop {
+        match run.next().await {
             Step::Event(event) => show(&Told::Event(event))?,
             Step::PluginFailed(failed) => show(&Told::PluginFailed(failed))?,
             Step::Trying { .. } | Step::Failed(_) => {}
             Step::Ended(ended) => {
                 show(&Told::Ended(ended.clone()))?;
-                return Ok(Some(ended));
+                return Ok(ended);
             }
         }
     }
-    Ok(None)
 }
 
 /// A model as the configuration would have it by default, in a repository, tried once.

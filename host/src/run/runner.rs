@@ -14,7 +14,7 @@ use super::logins::Logins;
 use super::pipeline::{self, Job};
 use super::queue::Queue;
 use super::route::{Route, route};
-use crate::domain::{Conversation, Event, Outcome, RunId, SessionId, Usage};
+use crate::domain::{Category, Conversation, Event, Failure, Outcome, RunId, SessionId, Usage};
 use crate::metrics::Metrics;
 use crate::plugin::Snapshots;
 use crate::process::HostVariables;
@@ -227,8 +227,27 @@ impl Run {
         self.unread
     }
 
-    /// What comes next, or nothing after the end.
-    pub async fn next(&mut self) -> Option<Step> {
-        self.listener.next().await
+    /// What comes next. [`Step::Ended`] is the last, also of a run that is lost.
+    pub async fn next(&mut self) -> Step {
+        self.listener.next().await.unwrap_or_else(|| Step::Ended(Ended::lost()))
+    }
+
+    /// A run that was lost after this had come of it.
+    #[cfg(test)]
+    pub(crate) async fn lost_after(steps: impl IntoIterator<Item = Step>) -> Self {
+        let (writer, _feed, listener) = feed(u64::MAX, None);
+        for step in steps {
+            writer.tell(step).await;
+        }
+        Self { id: RunId::new(), listener, unread: u64::MAX }
+    }
+}
+
+impl Ended {
+    /// How a run ended that nobody carries out any more, by a fault of this program: nothing tells how it would have.
+    fn lost() -> Self {
+        let message = "the run was lost by a fault of AgentBay, whose log has more: try again";
+        let failure = Failure::new(Category::Unknown, message, "");
+        Self { outcome: failure.into(), usage: Usage::default(), usage_estimated: true }
     }
 }

@@ -74,7 +74,7 @@ impl Chunks {
         let begun = self.ready.len();
         while self.ready.len() == begun && !self.ended {
             let step = self.run.next().await;
-            if let Some(Step::Ended(Ended { outcome: Outcome::Failed { failure, .. }, .. })) = step {
+            if let Step::Ended(Ended { outcome: Outcome::Failed { failure, .. }, .. }) = step {
                 self.failed_at_once = Some(failure.into());
                 self.ended = true;
             } else {
@@ -98,30 +98,27 @@ impl Chunks {
         }
     }
 
-    fn take(&mut self, step: Option<Step>) {
-        if let Some(step) = &step {
-            self.head.hear(step);
-        }
+    fn take(&mut self, step: Step) {
+        self.head.hear(&step);
         match step {
-            Some(Step::Event(event)) => self.add(event),
-            Some(Step::Trying { .. }) => {}
-            Some(Step::Failed(failed)) => {
+            Step::Event(event) => self.add(event),
+            Step::Trying { .. } => {}
+            Step::Failed(failed) => {
                 self.paragraphs = Paragraphs::default();
                 // Too late for the headers.
                 if self.head_is_out {
                     self.ready.push_back(sse::comment(&format!("{failed}, trying again")));
                 }
             }
-            Some(Step::PluginFailed(failed)) => {
+            Step::PluginFailed(failed) => {
                 if self.head_is_out {
                     self.ready.push_back(sse::comment(&failed.to_string()));
                 }
             }
-            Some(Step::Ended(ended)) => {
+            Step::Ended(ended) => {
                 self.ended = true;
                 self.end(ended);
             }
-            None => self.ended = true,
         }
     }
 
@@ -199,4 +196,38 @@ impl IntoResponse for Chunks {
 fn chunk(heading: &Heading, choices: Vec<ChunkChoice<'_>>, usage: Option<Option<WireUsage>>) -> Bytes {
     let chunk = Chunk { heading, object: "chat.completion.chunk", choices, usage };
     sse::data(&serde_json::to_string(&chunk).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    /// The status and the body of an answer to a run that was lost after this.
+    async fn lost_after(steps: Vec<Step>) -> (u16, String) {
+        let heading = Heading { id: "i".to_owned(), created: 0, model: "m".to_owned() };
+        let run = Run::lost_after(steps).await;
+        let response = answer(run, heading, StreamOptions { include_usage: false }, HttpLimits::default()).await;
+        let (head, body) = response.into_parts();
+        (head.status.as_u16(), String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_lost_ends_its_stream_with_an_error() {
+        let (status, body) = lost_after(vec![Step::Event(Event::Text("half".to_owned()))]).await;
+        let last = body.trim_end().rsplit("\n\n").next().unwrap();
+        assert_eq!(status, 200);
+        assert!(
+            body.contains("half") && last.starts_with("data: {\"error\":{\"message\":\"the run was lost"),
+            "{body}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_lost_before_it_spoke_has_a_status_of_its_own() {
+        let (status, body) = lost_after(Vec::new()).await;
+        assert_eq!(status, 500);
+        assert!(body.starts_with("{\"error\":{\"message\":\"the run was lost"), "{body}");
+    }
 }

@@ -17,7 +17,8 @@ const LONG: u64 = 256 * 1024;
 /// Waits for the run to end, and answers. If the client goes away, the run goes with it.
 pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
     let mut said = Said::default();
-    while let Some(step) = run.next().await {
+    loop {
+        let step = run.next().await;
         said.head.hear(&step);
         match step {
             Step::Event(event) => said.add(event),
@@ -29,11 +30,6 @@ pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
             return said.too_long(run.unread());
         }
     }
-    lost_because("")
-}
-
-fn lost_because(detail: &str) -> Response {
-    ApiError::from(Failure::new(Category::Unknown, "the run was lost", detail)).into_response()
 }
 
 /// A long first piece is not copied.
@@ -81,7 +77,10 @@ impl Said {
             return self.into_answer(heading, ended);
         }
         let written = spawn_blocking(move || self.into_answer(heading, ended)).await;
-        written.unwrap_or_else(|lost| lost_because(&lost.to_string()))
+        written.unwrap_or_else(|lost| {
+            let failure = Failure::new(Category::Unknown, "the answer was lost while it was written", lost.to_string());
+            ApiError::from(failure).into_response()
+        })
     }
 
     fn into_answer(self, heading: Heading, ended: Ended) -> Response {
@@ -120,5 +119,22 @@ impl Said {
         let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(stop) };
         let usage = WireUsage::of(ended.usage, ended.usage_estimated);
         Ok(Completion { heading, object: "chat.completion", choices: [choice], usage })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_run_that_is_lost_is_an_error_with_what_there_was() {
+        let heading = Heading { id: "i".to_owned(), created: 0, model: "m".to_owned() };
+        let run = Run::lost_after([Step::Event(Event::Text("half".to_owned()))]).await;
+        let (head, body) = answer(run, heading).await.into_parts();
+        let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+        assert_eq!(head.status, 500);
+        assert!(body.contains("the run was lost") && body.contains("\"partial\":\"half\""), "{body}");
     }
 }
