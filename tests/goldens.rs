@@ -22,15 +22,15 @@ const OTHER_TURNS: [&str; 1] = ["qwen-plain-schema"];
 /// How many recordings are played at once.
 const AT_ONCE: usize = 8;
 
-/// The folders of recordings, with the driver that reads them.
+/// The folders of recordings, named after the driver that reads them, and the name of the CLI.
 const CLIS: [(&str, &str); 7] = [
-    ("claude", "claude"),
-    ("codex", "codex"),
-    ("copilot", "copilot"),
-    ("gemini", "gemini"),
-    ("grok", "grok"),
+    ("claude", "Claude Code"),
+    ("codex", "OpenAI Codex"),
+    ("copilot", "GitHub Copilot"),
+    ("gemini", "Gemini CLI"),
+    ("grok", "Grok"),
     ("opencode", "opencode"),
-    ("qwen", "qwen"),
+    ("qwen", "Qwen Code"),
 ];
 
 struct Recording {
@@ -50,8 +50,9 @@ struct Expected {
 }
 
 impl Expected {
-    /// Reads `golden.json`: the first verdict among the events holds, else that on the end of the process.
-    fn read(golden: &Value) -> Self {
+    /// Reads `golden.json` of the CLI of this name: the first verdict among the events holds, else that on the end of the
+    /// process.
+    fn read(golden: &Value, cli: &str) -> Self {
         let events = golden["events"].as_array().unwrap();
         let end = events.iter().position(|event| event.get("done").is_some());
         let verdict = end.map_or(&golden["outcome"], |end| &events[end]["done"]);
@@ -73,7 +74,11 @@ impl Expected {
         }
         let words = |failure: &Value, key: &str| failure[key].as_str().unwrap().to_owned();
         let failure = Some(&verdict["failure"]).filter(|failure| !failure.is_null());
-        let failure = failure.map(|failure| (words(failure, "category").replace('-', "_"), words(failure, "message")));
+        let failure = failure.map(|failure| {
+            let category = words(failure, "category").replace('-', "_");
+            let message = told(cli, &category, &words(failure, "message"), &words(failure, "detail"));
+            (category, message)
+        });
         Self { content, reasoning, failure }
     }
 
@@ -92,17 +97,27 @@ impl Expected {
     }
 }
 
+/// What the host makes of a plugin's message, for a person who sees nothing else.
+fn told(cli: &str, category: &str, message: &str, detail: &str) -> String {
+    let first_line = detail.lines().map(str::trim).find(|line| !line.is_empty());
+    match (category, message.split_once(". To log in: "), first_line) {
+        ("authentication", Some((message, hint)), _) => format!("{cli} needs a login: {hint}. {message}"),
+        (_, _, Some(line)) if message == "CLI failed" => format!("{message}: {line}"),
+        _ => message.to_owned(),
+    }
+}
+
 /// All recordings with expectations, but for those that the recorder had to end: they end by no doing of their own.
 fn recordings() -> Vec<Recording> {
     let mut recordings = Vec::new();
-    for (cli, driver) in CLIS {
-        let Ok(folders) = fixtures().join(cli).read_dir() else { continue };
+    for (driver, cli) in CLIS {
+        let Ok(folders) = fixtures().join(driver).read_dir() else { continue };
         for folder in folders.map(|folder| folder.unwrap().path()) {
             let Ok(golden) = fs::read(folder.join("golden.json")) else { continue };
             let meta: Value = serde_json::from_slice(&fs::read(folder.join("meta.json")).unwrap()).unwrap();
-            let model = format!("{cli}-{}", folder.file_name().unwrap().to_str().unwrap());
+            let model = format!("{driver}-{}", folder.file_name().unwrap().to_str().unwrap());
             if meta.get("killed").is_none_or(Value::is_null) && !OTHER_TURNS.contains(&model.as_str()) {
-                let expected = Expected::read(&serde_json::from_slice(&golden).unwrap());
+                let expected = Expected::read(&serde_json::from_slice(&golden).unwrap(), cli);
                 recordings.push(Recording { model, driver, folder, expected });
             }
         }

@@ -95,6 +95,20 @@ fn a_header_a_reload_and_a_changed_login_ask_past_what_is_remembered() {
 }
 
 #[test]
+fn a_run_that_failed_is_not_joined_by_a_request_that_asks_past_it() {
+    let machine = machine(BOOM, "");
+    let proxy = machine.serve();
+    let key = ("idempotency-key", "k");
+    let again = |headers: &[(&str, &str)]| is_remembered(&proxy.send(&post(&chat("m", "hi"), headers)));
+    // The first of them lingers for half a minute.
+    assert_eq!([again(&[key]), again(&[key]), again(&[key, ("x-agentbay-rerun", "true")])], [false, true, false]);
+    assert_eq!(tries(&machine), 2);
+    assert_eq!(proxy.send(&Request::post("/v1/plugins/reload", "{}")).status, 200);
+    assert_eq!([again(&[key]), again(&[key])], [false, true]);
+    assert_eq!(tries(&machine), 3);
+}
+
+#[test]
 fn failures_are_remembered_for_as_long_as_is_set() {
     let machine = machine(BOOM, "failure_memory = 0\n");
     let proxy = machine.serve();

@@ -33,8 +33,8 @@ pub(super) fn of(headers: &HeaderMap, body: &[u8]) -> Identity {
     let repeated = count.is_some_and(|count| count > 0);
     let anew = headers.get(RERUN).is_some_and(|value| !matches!(value.as_bytes(), b"false" | b"0" | b""));
     let claim = match headers.get(KEY) {
-        Some(key) => Some(Claim { key: digest(&[credential, key.as_bytes()]), body, joins: true }),
-        None => count.map(|_| Claim { key: request, body, joins: repeated }),
+        Some(key) => Some(Claim { key: digest(&[credential, key.as_bytes()]), body, joins: !anew }),
+        None => count.map(|_| Claim { key: request, body, joins: repeated && !anew }),
     };
     Identity { request, claim, repeated, anew }
 }
@@ -109,6 +109,8 @@ mod tests {
         ] {
             assert_ne!(other, one);
         }
+        let again = claim(&[(KEY, "k"), (RERUN, "true")], "a").unwrap();
+        assert_eq!((again.joins, Some(again.key)), (false, claim(&[(KEY, "k")], "a").map(|claim| claim.key)));
         assert_eq!([identity(&[(RERUN, "true")], "a").anew, identity(&[(RERUN, "false")], "a").anew], [true, false]);
     }
 

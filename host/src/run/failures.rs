@@ -68,6 +68,8 @@ impl Memory {
 pub(super) enum Before {
     /// Nothing.
     Nothing,
+    /// It failed, but something has changed since that it may depend on.
+    Outdated,
     /// It failed, and another try may come out better.
     Invited,
     /// It failed, and would fail again.
@@ -117,7 +119,7 @@ impl Failures {
         };
         if began != generation || then.is_some_and(|then| then != logins()) {
             self.forget(request);
-            Before::Nothing
+            Before::Outdated
         } else if failure.category.invites_another_try() {
             Before::Invited
         } else {
@@ -157,7 +159,7 @@ mod tests {
 
     fn before(failures: &Failures, request: RequestId, generation: u64) -> Option<Failure> {
         match failures.before_at(Instant::now(), request, generation, || Logins::unknown(0)) {
-            Before::Nothing => None,
+            Before::Nothing | Before::Outdated => None,
             Before::Invited => Some(Failure::new(Category::Unknown, "invited", "")),
             Before::Failed { failure, .. } => Some(failure),
         }

@@ -63,7 +63,7 @@ pub(super) async fn carry_out(job: Job) {
         job.metrics.run_ended(&asked.name, &asked.driver, failure);
         log(&ended);
         let author = failure.is_none().then(|| Author { run: job.id, model: &model, at: Timestamp::now() });
-        job.remember(&ended.outcome, rest.is_some());
+        job.remember(&ended.outcome, rest.as_ref().is_some_and(Left::worked));
         job.writer.end(Step::Ended(ended));
         job.entry.is(Phase::Ending);
         if let Some(rest) = rest {

@@ -49,7 +49,12 @@ pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
     let before: Vec<String> = before.into_iter().flatten().filter(|part| !part.trim().is_empty()).collect();
     let task = joined(&task, "");
     let prompt = if before.is_empty() { task } else { format!("{}\n\n{TASK}\n{task}", before.join("\n\n")) };
-    Prompt { prompt, system }
+    Prompt { prompt: without_nul(prompt), system: system.map(without_nul) }
+}
+
+/// Some CLIs are given the prompt as an argument, in which no system takes a NUL.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
 fn policy(helpers: &Helpers) -> String {
@@ -153,6 +158,13 @@ mod tests {
         let around = Around { system_apart: true, ..Around::default() };
         let expected = Prompt { prompt: "one\ntwo".to_owned(), system: Some("be brief".to_owned()) };
         assert_eq!(build(&conversation(&ASKED), around), expected);
+    }
+
+    #[test]
+    fn a_nul_which_no_argument_can_hold_is_replaced() {
+        let around = Around { system_apart: true, ..Around::default() };
+        let expected = Prompt { prompt: "a\u{fffd}b".to_owned(), system: Some("\u{fffd}".to_owned()) };
+        assert_eq!(build(&conversation(&[(Role::System, "\0"), (Role::User, "a\0b")]), around), expected);
     }
 
     #[test]

@@ -62,6 +62,14 @@ impl From<Rest> for Left {
 }
 
 impl Left {
+    /// Whether a process was at work.
+    pub(super) fn worked(&self) -> bool {
+        match self {
+            Self::Rest(rest) => rest.process.is_some(),
+            Self::Throwing(_) => true,
+        }
+    }
+
     /// Gives everything back. What the agent of a finished turn added is committed before.
     pub(super) async fn clear_away(self, author: Option<Author<'_>>) {
         match self {

@@ -9,7 +9,7 @@ use tracing::Instrument;
 use super::error::StartError;
 use super::failures::{Before, Failures, Memory};
 use super::feed::{Listener, feed};
-use super::live::{Entered, FailedTry, Identity, LiveRun, LiveRuns, Phase, PluginFailed};
+use super::live::{Claim, Entered, FailedTry, Identity, LiveRun, LiveRuns, Phase, PluginFailed};
 use super::logins::Logins;
 use super::pipeline::{self, Job};
 use super::queue::Queue;
@@ -122,7 +122,9 @@ impl Runner {
         }
         let repeated = before == Before::Invited || identity.as_ref().is_some_and(|identity| identity.repeated);
         let memory = identity.as_ref().map(|identity| Memory::new(&self.failures, identity, generation));
-        let claim = identity.and_then(|identity| identity.claim);
+        // Nor is a run joined that failed before the change.
+        let joins = |claim: Claim| Claim { joins: claim.joins && before != Before::Outdated, ..claim };
+        let claim = identity.and_then(|identity| identity.claim).map(joins);
         let unread = route.model.limits.unread;
         let linger = claim.as_ref().map(|_| route.limits.http.linger);
         let (writer, feed, listener) = feed(unread, linger);
