@@ -91,7 +91,10 @@ fn a_generic_driver_needs_a_program_and_options_that_it_knows() {
     assert_eq!(refused(&proxy), configuration(message, None));
 
     let (_machine, proxy) = model("driver = \"generic\"\nprogram = \"cat\"\noptions = { colour = \"red\" }");
-    let message = "unknown option `colour`: allowed are `args`, `prompt`, `format`, `answer`";
+    let message = "unknown option `colour`: allowed are `args`, `prompt`, `format`, `answer`, `model_args`, `resume_args`, \
+                   `read_only_args`, `write_args`, `extra_dir_args`, `schema_args`, `text_path`, `message_path`, \
+                   `reasoning_path`, `answer_path`, `error_path`, `session_path`, `usage_path`, `break_when`, `skip`, `begin`, \
+                   `end`, `fail_if`";
     assert_eq!(refused(&proxy), configuration(message, None));
 }
 

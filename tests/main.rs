@@ -17,6 +17,7 @@ mod environment;
 mod errors;
 mod faults;
 mod folders;
+mod generic_clis;
 mod git_hangs;
 mod goldens;
 mod histories;

@@ -53,6 +53,20 @@ pub(crate) fn a_prompt_that_no_argument_can_hold_is_told_as_such() {
     let proxy = machine.serve();
     assert_eq!(proxy.ask("m", &"x".repeat(100 * 1024)).len(), 100 * 1024);
     let answer = proxy.complete(&chat("m", &"x".repeat(200 * 1024)));
+    let message =
+        "The prompt is 204800 bytes long, and this CLI takes it as an argument, which holds no more than 128 KiB";
+    let detail = "where the CLI can read it, set the option `prompt` to \"stdin\" or \"file\"";
+    let expected = error(message, "invalid_request_error", None, "validation", Some(detail));
+    assert_eq!((answer.status, answer.json()), (400, expected));
+}
+
+#[test]
+fn an_argument_that_no_program_can_be_given_is_told_as_such() {
+    let long = "x".repeat(200 * 1024);
+    let model = "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n";
+    let machine = Machine::configured(&format!("{model}options = {{ args = [\"{long}\"] }}\n"));
+    machine.script("cli", "echo done");
+    let answer = machine.serve().complete(&chat("m", "hi"));
     let message = "argument 1 of the CLI is 204800 bytes long, and no program can be started with more than 131071";
     let detail = "shorten what is given to the CLI as an argument: the system message, or `options`";
     let expected = error(message, "invalid_request_error", None, "validation", Some(detail));

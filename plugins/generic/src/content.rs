@@ -1,4 +1,4 @@
-//! Owns where the answer stands in JSON that a CLI prints: in one value, and in the events of a stream.
+//! Owns where text stands in JSON of which the options say nothing: in one value, and in the events of a stream.
 
 use agentbay_plugin_sdk::{Value, json};
 
@@ -29,10 +29,8 @@ pub(crate) enum Part {
     Message(String),
     /// The whole answer again: counts only if no text came.
     Answer(String),
-    /// What the CLI says on its error channel.
-    Error(String),
-    /// Tokens used.
-    Usage { input: u64, output: u64 },
+    /// The turn is over, and well.
+    Over,
     /// Known, and no part of the answer.
     Nothing,
 }
@@ -64,21 +62,14 @@ fn of_kind(kind: &str, event: &Value) -> Option<Part> {
             Some(message.filter(|_| is_message).map_or(Part::Nothing, Part::Message))
         }
         "turn.started" | "thread.started" | "item.started" => Some(Part::Nothing),
-        "turn.completed" => Some(usage(event)),
+        "turn.completed" => Some(Part::Over),
         "result" => Some(text(&["result"]).map_or(Part::Nothing, Part::Answer)),
-        "turn.failed" => Some(text(&["error", "message"]).map_or(Part::Nothing, Part::Error)),
-        "error" => Some(text(&["message"]).or_else(|| text(&["error", "message"])).map_or(Part::Nothing, Part::Error)),
+        // As Claude Code and those that print like it: a message of the assistant, whole.
+        "assistant" => {
+            let content = json::at(event, &["message", "content"]).or_else(|| json::at(event, &["content"]));
+            Some(content.and_then(json::content_text).map_or(Part::Nothing, Part::Message))
+        }
+        "user" | "system" | "tool_call" | "tool_use" | "tool_result" => Some(Part::Nothing),
         _ => None,
-    }
-}
-
-/// Token counts under the names of Anthropic or of OpenAI.
-fn usage(event: &Value) -> Part {
-    let either = |one: &str, other: &str| {
-        json::at(event, &["usage", one]).or_else(|| json::at(event, &["usage", other])).and_then(Value::as_u64)
-    };
-    match (either("input_tokens", "prompt_tokens"), either("output_tokens", "completion_tokens")) {
-        (None, None) => Part::Nothing,
-        (input, output) => Part::Usage { input: input.unwrap_or(0), output: output.unwrap_or(0) },
     }
 }

@@ -1,105 +1,104 @@
-//! Owns the reading of a stream of JSON values, one a line. A stream without a single known event is plain text.
+//! Owns the reading of JSON values, wherever they stand in the output. What is none is plain text, which counts only if no
+//! value came.
 
-use agentbay_plugin_sdk::{Event, LastBlock, LineCutter, Outcome, Usage, UsageScope, classify, finished, json};
+use agentbay_plugin_sdk::{Category, Event, JsonReader, LastBlock, NO_OUTPUT, Outcome, Piece, Value, failed, finished};
 
-use crate::content::{self, Part};
-use crate::transcript::no_output;
+use crate::fault::Fault;
+use crate::options::Settings;
+use crate::reading::Reading;
 
 /// What has come of a stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Stream {
-    lines: LineCutter,
-    /// The event of the line that has no end yet was read already.
-    taken: bool,
-    /// The text, until the first known event shows that it is a stream.
+    json: JsonReader,
+    reading: Reading,
+    /// The text, until the first value shows that it is a stream.
     plain: LastBlock,
-    understood: bool,
-    /// Text was passed on.
-    spoke: bool,
-    /// The whole answer, if the CLI repeats it at the end.
-    answer: Option<String>,
-    /// What the CLI said on its error channel last.
-    error: String,
+    /// A value came that text would not have in it.
+    is_stream: bool,
+    /// What comes next stands behind something on its line.
+    is_within_line: bool,
 }
 
 impl Stream {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            json: JsonReader::default(),
+            reading: Reading::new(settings),
+            plain: LastBlock::default(),
+            is_stream: false,
+            is_within_line: false,
+        }
+    }
+
     /// Takes more output, cut anywhere.
     pub(crate) fn push(&mut self, text: &str) -> Vec<Event> {
         let mut events = Vec::new();
-        for line in self.lines.push(text) {
-            if !std::mem::take(&mut self.taken) && !self.read(&line, &mut events) && !self.understood {
-                self.plain.push_lines(&line);
-            }
-        }
-        // The last line may lack its line feed, and what is first seen at the exit comes too late to be passed on. So an
-        // event is read as soon as its brackets close, whatever follows on that line.
-        if !self.taken && text.contains('}') {
-            let partial = self.lines.partial().to_owned();
-            self.taken = self.read(&partial, &mut events);
-        }
+        let mut json = std::mem::take(&mut self.json);
+        json.push(text, &mut |piece| self.hear(piece, &mut events));
+        self.json = json;
         events
     }
 
-    /// What the CLI said on its error channel last; empty if nothing.
-    pub(crate) fn error(&self) -> &str {
-        &self.error
+    /// The error that the CLI told of, if it holds.
+    pub(crate) fn fault(&self) -> Option<&Fault> {
+        self.reading.fault()
+    }
+
+    /// What there is to show of a run of which nothing was understood; empty if anything was.
+    pub(crate) fn unread(&mut self) -> String {
+        self.finish();
+        if self.reading.spoke() {
+            return String::new();
+        }
+        let plain = if self.is_stream { None } else { self.plain.take() };
+        plain.unwrap_or_else(|| self.reading.last().to_owned())
     }
 
     /// The outcome of a process that exited with 0.
     pub(crate) fn end(&mut self) -> Outcome {
-        if let Some(rest) = self.lines.rest()
-            && !self.taken
-        {
-            self.plain.push_lines(&rest);
+        self.finish();
+        if let Some(outcome) = self.reading.end() {
+            return outcome;
         }
-        if self.spoke {
-            return finished(None);
-        }
-        if let Some(answer) = self.answer.take() {
-            return finished(Some(answer));
-        }
-        if !self.error.is_empty() {
-            return classify::failure(&self.error).into();
-        }
-        let plain = if self.understood { None } else { self.plain.take() };
-        finished(Some(plain.unwrap_or_else(no_output)))
-    }
-
-    /// Reads the event at the beginning of a line; false if there is none that is known.
-    fn read(&mut self, line: &str, events: &mut Vec<Event>) -> bool {
-        let Some(part) = json::leading_object(line).as_ref().and_then(content::of_event) else {
-            return false;
-        };
-        self.understood = true;
-        match part {
-            Part::Text(text) => self.speak(text, false, events),
-            Part::Message(text) => self.speak(text, true, events),
-            Part::Usage { input, output } => {
-                let scope = UsageScope::Run;
-                events.push(Event::Usage(Usage {
-                    scope,
-                    input,
-                    cached_input: 0,
-                    cache_write: 0,
-                    output,
-                    reasoning: 0,
-                }));
+        match self.plain.take().filter(|_| !self.is_stream) {
+            None => finished(Some(NO_OUTPUT.to_owned())),
+            Some(text) if text.starts_with('{') => {
+                failed(Category::Unknown, "The CLI ended in the middle of a JSON value", text)
             }
-            Part::Answer(answer) => self.answer = Some(answer),
-            Part::Error(said) => self.error = said,
-            Part::Nothing => {}
+            // A lone string is an answer too.
+            Some(text) => finished(Some(match text.parse::<Value>() {
+                Ok(Value::String(string)) => string,
+                Ok(_) | Err(_) => text,
+            })),
         }
-        true
     }
 
-    fn speak(&mut self, text: String, is_message: bool, events: &mut Vec<Event>) {
-        if text.is_empty() {
-            return;
+    fn finish(&mut self) {
+        // What only the end shows comes too late to be passed on; nothing whole is held back until then.
+        let mut late = Vec::new();
+        std::mem::take(&mut self.json).finish(&mut |piece| self.hear(piece, &mut late));
+    }
+
+    fn hear(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
+        match piece {
+            Piece::Text(text) => {
+                self.is_within_line = !text.ends_with('\n') && (self.is_within_line || !text.trim().is_empty());
+                if !self.is_stream {
+                    self.plain.push(text);
+                }
+            }
+            Piece::Object(value, source) => {
+                let is_known = self.reading.read(&value, events);
+                // An object in the middle of a line that means nothing is a part of what the line says.
+                if is_known || !self.is_within_line {
+                    self.is_stream = true;
+                    self.reading.count(&value, source);
+                } else if !self.is_stream {
+                    self.plain.push(source);
+                }
+                self.is_within_line = true;
+            }
         }
-        if is_message && self.spoke {
-            events.push(Event::TextBreak);
-        }
-        self.spoke = true;
-        events.push(Event::Text(text));
     }
 }

@@ -1,136 +1,134 @@
-//! Owns the meaning of what the CLI prints, in each of the three formats.
+//! Owns the verdict on a run, whatever the format of its output, and what all formats share: `fail_if`, the end of the
+//! process, standard error.
 //!
 //! - `text`, `answer = "last-block"`: nothing is passed on before the end, since any block may be followed by another.
-//! - `text`, `answer = "whole"`: passed on as it comes, but for the line feeds at the very end.
-//! - `json`: read at the end. JSON without a known field is the answer as it stands.
-//! - `stream-json`: passed on event by event; see `stream.rs`.
+//! - `text`, `answer = "whole"`: passed on as it comes; see `sections.rs`.
+//! - `json`, `stream-json`: passed on value by value; see `stream.rs`.
 //!
-//! What turns out to be no JSON at all is read by the rule of `last-block`.
 //! In every format empty output of a run that went well gives the answer `No output from CLI.`.
 
 use agentbay_plugin_sdk::{
-    Category, Event, ExitStatus, LastBlock, NO_OUTPUT, Outcome, StderrTail, StreamName, Transcript, Turn, Value, ended,
-    failed, finished, last_block,
+    Event, ExitStatus, NO_OUTPUT, Outcome, StderrTail, StreamName, Transcript, Turn, classify, ended, finished,
 };
 
-use crate::content;
-use crate::plan::{Answer, Format, Prompt, Settings};
+use crate::options::{Format, Prompt, Settings};
+use crate::pattern::Watch;
+use crate::sections::Sections;
 use crate::stream::Stream;
-
-/// How much of one JSON value is kept.
-const JSON_BYTES: usize = 4 * 1024 * 1024;
-
-/// How many line feeds are held back, so that no output makes the plugin run out of memory.
-const HELD_LINE_FEEDS: usize = 64 * 1024;
 
 /// One process and what it says.
 #[derive(Debug)]
 pub struct GenericTranscript {
-    settings: Settings,
+    prompt: Prompt,
+    watch: Watch,
     reader: Reader,
     stderr: StderrTail,
+    /// A line came that means that the run has failed.
+    failed: Option<Outcome>,
 }
 
 #[derive(Debug)]
 enum Reader {
-    LastBlock(LastBlock),
-    Whole { line_feeds: usize, came: bool },
-    Json { text: String, too_long: bool },
-    Stream(Stream),
+    Text(Sections),
+    Json(Stream),
 }
 
 impl Transcript for GenericTranscript {
     fn new(turn: &Turn) -> Self {
         // Wrong options do not come this far: `prepare` refused them.
         let settings = Settings::read(turn).unwrap_or_default();
-        let reader = match (settings.format, settings.answer) {
-            (Format::Text, Answer::LastBlock) => Reader::LastBlock(LastBlock::default()),
-            (Format::Text, Answer::Whole) => Reader::Whole { line_feeds: 0, came: false },
-            (Format::Json, _) => Reader::Json { text: String::new(), too_long: false },
-            (Format::StreamJson, _) => Reader::Stream(Stream::default()),
+        let watch = Watch::new(settings.lines.fail_if.clone());
+        let reader = match settings.format {
+            Format::Json | Format::StreamJson => Reader::Json(Stream::new(&settings)),
+            Format::Text => Reader::Text(Sections::new(settings.lines, settings.answer)),
         };
-        Self { settings, reader, stderr: StderrTail::default() }
+        Self { prompt: settings.prompt, watch, reader, stderr: StderrTail::default(), failed: None }
     }
 
     fn begin(&mut self, turn: &Turn) -> Vec<Event> {
-        match self.settings.prompt {
+        match self.prompt {
             Prompt::Stdin => vec![Event::Reply(turn.prompt.clone()), Event::EndInput],
-            Prompt::Arg => vec![Event::EndInput],
+            Prompt::Arg | Prompt::File => vec![Event::EndInput],
         }
     }
 
     fn output(&mut self, source: StreamName, text: &str) -> Vec<Event> {
         match source {
-            StreamName::Stdout => {}
+            StreamName::Stdout => self.stdout(text),
             StreamName::Stderr => {
                 self.stderr.push(text);
-                return Vec::new();
-            }
-        }
-        match &mut self.reader {
-            Reader::LastBlock(block) => {
-                block.push(text);
                 Vec::new()
             }
-            Reader::Whole { line_feeds, came } => whole(line_feeds, came, text),
-            Reader::Json { text: kept, too_long } => {
-                if *too_long || kept.len() + text.len() > JSON_BYTES {
-                    *too_long = true;
-                } else {
-                    kept.push_str(text);
-                }
-                Vec::new()
-            }
-            Reader::Stream(stream) => stream.push(text),
         }
     }
 
     fn exit(&mut self, how: ExitStatus) -> Outcome {
-        let outcome = match &mut self.reader {
-            Reader::LastBlock(block) => finished(Some(block.take().unwrap_or_else(no_output))),
-            Reader::Whole { came, .. } => finished((!*came).then(no_output)),
-            Reader::Json { too_long: true, .. } => {
-                let message = format!("The CLI printed more than {JSON_BYTES} bytes of JSON");
-                failed(Category::Unknown, message, "")
+        if let Some(outcome) = self.failed.take() {
+            return outcome;
+        }
+        if let Some(line) = self.watch.end() {
+            return classify::failure(&line).into();
+        }
+        let fault = match &self.reader {
+            Reader::Json(stream) => stream.fault().cloned(),
+            Reader::Text(_) => None,
+        };
+        match (how, fault) {
+            (ExitStatus::Code(0), _) => self.reader.end(),
+            (ExitStatus::Code(_) | ExitStatus::Signal(_), Some(fault)) => fault.failure().into(),
+            (ExitStatus::Killed(_), Some(fault)) => ended(how, &fault.failure().detail, || finished(None)),
+            (_, None) => {
+                let mut outcome = ended(how, self.stderr.text(), || finished(None));
+                // What was printed is no report of an error: it is shown, and not read for its kind.
+                if let Some(failure) = outcome.failure.as_mut().filter(|failure| failure.detail.is_empty()) {
+                    failure.detail = self.reader.unread();
+                }
+                outcome
             }
-            Reader::Json { text, .. } => finished(Some(json_answer(text))),
-            Reader::Stream(stream) => stream.end(),
-        };
-        let said = match &self.reader {
-            Reader::Stream(stream) if !stream.error().is_empty() => stream.error(),
-            Reader::Stream(_) | Reader::LastBlock(_) | Reader::Whole { .. } | Reader::Json { .. } => self.stderr.text(),
-        };
-        ended(how, said, || outcome)
+        }
     }
 }
 
-/// The answer of a run that went well and printed nothing.
-pub(crate) fn no_output() -> String {
-    NO_OUTPUT.to_owned()
-}
-
-/// Passes text on, and holds line feeds back until something follows them. Those before the first text are dropped.
-fn whole(line_feeds: &mut usize, came: &mut bool, text: &str) -> Vec<Event> {
-    let text = if *came { text } else { text.trim_start_matches('\n') };
-    let body = text.trim_end_matches('\n');
-    let held = std::mem::replace(line_feeds, text.len() - body.len());
-    if body.is_empty() {
-        *line_feeds += held;
-        if *line_feeds <= HELD_LINE_FEEDS {
+impl GenericTranscript {
+    fn stdout(&mut self, text: &str) -> Vec<Event> {
+        if self.failed.is_some() {
             return Vec::new();
         }
-        return vec![Event::Text("\n".repeat(std::mem::take(line_feeds)))];
+        let Some((end, line)) = self.watch.push(text) else {
+            return self.reader.push(text);
+        };
+        let mut events = self.reader.push(&text[..end]);
+        let outcome = Outcome::from(classify::failure(&line));
+        self.failed = Some(outcome.clone());
+        events.push(Event::Done(outcome));
+        events
     }
-    *came = true;
-    vec![Event::Text("\n".repeat(held) + body)]
 }
 
-fn json_answer(text: &str) -> String {
-    let text = text.trim();
-    if let Ok(value) = text.parse::<Value>() {
-        return content::of_value(&value).unwrap_or_else(|| text.to_owned());
+impl Reader {
+    fn push(&mut self, text: &str) -> Vec<Event> {
+        match self {
+            Self::Text(sections) => sections.push(text),
+            Self::Json(stream) => stream.push(text),
+        }
     }
-    // Some CLIs print logs before the one line of JSON.
-    let last_line = text.lines().next_back().and_then(|line| line.parse::<Value>().ok());
-    last_line.as_ref().and_then(content::of_value).or_else(|| last_block(text)).unwrap_or_else(no_output)
+
+    /// The outcome of a process that exited with 0.
+    fn end(&mut self) -> Outcome {
+        match self {
+            Self::Json(stream) => stream.end(),
+            Self::Text(sections) => {
+                let answer = sections.end();
+                finished(if sections.spoke() { None } else { Some(answer.unwrap_or_else(|| NO_OUTPUT.to_owned())) })
+            }
+        }
+    }
+
+    /// What there is to show of a run of which nothing was passed on.
+    fn unread(&mut self) -> String {
+        match self {
+            Self::Json(stream) => stream.unread(),
+            Self::Text(sections) => sections.end().unwrap_or_default(),
+        }
+    }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::classify;
 use crate::json::{self, content_text, items, shown, some_text, text};
+use crate::prompt::ARGUMENT_BYTES;
 use crate::{
     Category, Event, Failure, Outcome, Permission, Plan, Protocol, Speech, ToolCall, ToolResult, Turn, finished,
 };
@@ -20,9 +21,6 @@ const ERROR_PREFIX: &str = "Sorry, I encountered an error: ";
 
 /// What stands in place of a message in which the model only calls tools.
 const NO_WORDS: &str = "Using tools to help you...";
-
-/// The longest argument that Linux lets through is 128 KiB, its closing zero and the name of the option included.
-const ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 
 /// The command line `PROGRAM --directory DIR [--model NAME] --prompt=TEXT`.
 ///
