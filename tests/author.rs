@@ -95,6 +95,10 @@ fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
     let machine = with_run("hello\nbye\n");
     let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
     let plans = [
+        "`describe` claims `read-only`, and where `permission` is \"read-only\", `prepare` gives the same command line as \
+         where it is not",
+        "`describe` claims `resume`, and where a `session` is resumed, `prepare` gives the same command line as where it is \
+         not",
         "`prepare` makes an option of a prompt that begins with `-`: write it to standard input, or put `--` before it",
         "`prepare` plans to start \"sh\", which `describe` does not declare",
         "`prepare` sets the variable LD_PRELOAD, which no plugin may: it changes what programs load or whom they talk to",
@@ -115,6 +119,21 @@ fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
         ("no-golden", "there is no golden.json"),
     ];
     assert_eq!(faults, expected);
+}
+
+#[test]
+fn events_that_nobody_gets_are_told() {
+    let machine = with_run("waste\n");
+    let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
+    let faults = report["runs"][0]["faults"].as_array().unwrap().iter();
+    let dropped: Vec<(&str, u64)> = faults
+        .filter(|fault| fault["kind"] == "dropped")
+        .map(|fault| (fault["what"].as_str().unwrap(), fault["more"].as_u64().unwrap()))
+        .collect();
+    let first = "the session \"a b/../$(x)\" is not told to clients: an id has letters, digits, `.`, `_`, `:` and `-`, at most \
+                 200, beginning with a letter or digit";
+    // And the input that is no JSON, the result without a call, two counts, the text behind the end.
+    assert_eq!((code, dropped), (Some(1), vec![(first, 5)]));
 }
 
 #[test]
@@ -357,12 +376,40 @@ fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stop
         wait_for("both to run", || locks.iter().all(|lock| lock.exists()));
         kill_process(Pid::from_child(&program), signal).unwrap();
         let code = program.wait().unwrap().code();
-        assert_eq!(code, (signal == Signal::INT).then_some(2));
+        let is_kept = args == record && signal == Signal::INT;
+        assert_eq!(code, (signal == Signal::INT).then_some(if is_kept { 0 } else { 2 }));
         for lock in &locks {
             wait_for("it to be ended", || !is_alive(lock));
         }
-        assert!(!machine.path("work/fixtures").exists());
+        let meta = fs::read(machine.path("work/fixtures/stranger/meta.json")).ok();
+        let killed = meta.map(|meta| serde_json::from_slice::<Value>(&meta).unwrap()["killed"].take());
+        assert_eq!(killed, is_kept.then(|| json!("cancelled")));
     }
+}
+
+#[test]
+fn a_cli_that_never_ends_is_recorded_until_its_time_is_over() {
+    let machine = Machine::new();
+    machine.script("stranger", "echo 'Paste your code here:'; exec sleep 1000");
+    let run = machine.run(&["plugin", "record", "--timeout", "1s", "--", "stranger"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(run.stderr.contains("recorded fixtures/stranger (killed)\n"), "{}", run.stderr);
+    let read = |name: &str| fs::read_to_string(machine.path("work/fixtures/stranger").join(name)).unwrap();
+    let meta: Value = serde_json::from_str(&read("meta.json")).unwrap();
+    assert_eq!((read("stdout"), &meta["killed"], &meta["exit_code"]), (run.stdout, &json!("timeout"), &json!(null)));
+    assert_eq!(check(&machine, &[&built("stranger"), "fixtures", "--renew"]).code, Some(0));
+
+    let wrong = machine.run(&["plugin", "record", "--timeout", "soon", "--out", "x", "--", "stranger"]);
+    assert!(wrong.code == Some(2) && wrong.stderr.contains("write it as 90s or 5m"), "{}", wrong.stderr);
+}
+
+#[test]
+fn a_run_of_the_author_passes_variables_on_as_a_model_does() {
+    let machine = Machine::new();
+    machine.script("stranger", "echo \"$MADE_UP ${OTHER-none}\"");
+    let run = ["plugin", "run", &built("stranger"), "--prompt", "hi", "--allow", "stranger"];
+    let told = machine.run(&[&run[..], &["--env", "MADE_UP=here", "--env", "OTHER"]].concat());
+    assert!(told.code == Some(0) && told.stdout.contains("here none"), "{}{}", told.stdout, told.stderr);
 }
 
 #[test]

@@ -240,6 +240,8 @@ fn what_the_options_do_not_give_is_refused_with_an_example() {
          [models.named]\ndriver = \"generic\"\nprogram = \"cat\"\nmodel = \"gpt\"\n\
          [models.wrong]\ndriver = \"generic\"\nprogram = \"cat\"\noptions = { skip = [] }\n",
     );
+    let checked = machine.run(&["check"]);
+    assert_eq!(checked.code, Some(1));
     let proxy = machine.serve();
     for (model, part) in [
         ("safe", "add `read_only_args`, such as"),
@@ -249,5 +251,7 @@ fn what_the_options_do_not_give_is_refused_with_an_example() {
         let refused = proxy.complete(&chat(model, "Say hello"));
         assert_eq!(failure(&refused), (500, "configuration".into(), Value::Null), "{model}");
         assert!(refused.body.contains(part), "{model}: {refused:?}");
+        let is_told = |line: &str| line.starts_with(&format!("models.{model}")) && line.contains(part);
+        assert!(checked.stderr.lines().any(is_told), "{model}: {}", checked.stderr);
     }
 }

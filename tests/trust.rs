@@ -252,3 +252,20 @@ fn add_says_what_is_new_and_refuses_what_is_not_signed_where_that_is_asked_for()
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
     assert_eq!(machine.serve().ask("m", "hi"), "hello");
 }
+
+#[test]
+fn add_makes_the_settings_that_are_missing_with_a_model_in_them() {
+    let machine = Machine::new();
+    fs::write(machine.path("work/new.wasm"), stranger()).unwrap();
+    machine.script("stranger", "printf hello");
+    let run = machine.run(&["plugin", "add", "new.wasm", "--yes"]);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    assert_eq!(machine.run(&["check"]).code, Some(0));
+    let proxy = machine.serve();
+    assert_eq!(proxy.models(), ["echo", "stranger"]);
+    assert_eq!(proxy.ask("stranger", "hi"), "hello");
+
+    let named = machine.run(&["plugin", "add", "new.wasm", "--yes", "--config", "other.toml"]);
+    assert_eq!(named.code, Some(2), "{}", named.stdout);
+    assert!(!machine.path("work/other.toml").exists());
+}

@@ -11,7 +11,7 @@ use super::report::{About, Report};
 use super::subject::Subject;
 use super::trial::examine;
 use crate::config::{self, Overrides, Source};
-use crate::domain::{Permission, Plan, Turn};
+use crate::domain::{Event, Permission, Plan, Turn};
 use crate::process::is_withheld;
 
 /// What is to be checked.
@@ -38,6 +38,7 @@ pub async fn check(source: &Source, wanted: &Wanted) -> Result<Report, AuthorErr
     };
     let mut report = Report::new(About::of(&subject), subject.limits.plugin);
     report.plans = plans(&subject).await.faults;
+    report.plans.extend(claims(&subject).await);
     for (at, fixture) in fixtures.iter().enumerate() {
         let beside = fixtures.get(at + 1).or(fixtures.first()).unwrap_or(fixture);
         report.runs.push(examine(&subject, fixture, beside, wanted.renew).await?);
@@ -78,9 +79,50 @@ pub(super) async fn plans(subject: &Subject) -> Plans {
     seen
 }
 
+/// What `describe` claims and the command lines do not show: a turn that asks for it is started as any other.
+async fn claims(subject: &Subject) -> Vec<String> {
+    let features = &subject.plugin.description().features;
+    let usual = with(Permission::WorkspaceWrite);
+    let claimed = [
+        (features.read_only, "read-only", "`permission` is \"read-only\"", with(Permission::ReadOnly)),
+        (
+            features.model_choice,
+            "model-choice",
+            "a `model` is named",
+            Turn { model: Some("model-1".to_owned()), ..usual.clone() },
+        ),
+        (
+            features.resume,
+            "resume",
+            "a `session` is resumed",
+            Turn { session: Some("session-1".to_owned()), ..usual.clone() },
+        ),
+    ];
+    let mut faults = Vec::new();
+    for (_, feature, asked, turn) in claimed.into_iter().filter(|(is_claimed, ..)| *is_claimed) {
+        let (plain, other) = (started(subject, &usual).await, started(subject, &turn).await);
+        if plain.is_some() && plain == other {
+            faults.push(format!(
+                "`describe` claims `{feature}`, and where {asked}, `prepare` gives the same command line as where it is not"
+            ));
+        }
+    }
+    faults
+}
+
+/// The plan of a turn; none if there is none, or if the plugin goes on to talk with its CLI, and may say there what is asked.
+async fn started(subject: &Subject, turn: &Turn) -> Option<Plan> {
+    let plan = subject.instance().await.ok()?.prepare(turn).await.ok()?.ok()?;
+    let begun = subject.transcript(turn).await.ok()?.begin(turn).await.ok()?;
+    begun.contains(&Event::EndInput).then_some(plan)
+}
+
+fn with(permission: Permission) -> Turn {
+    Turn { permission, ..usual_turn() }
+}
+
 /// Turns that differ in what plugins look at.
 fn turns() -> Vec<Turn> {
-    let with = |permission| Turn { permission, ..usual_turn() };
     let mut turns: Vec<Turn> =
         [Permission::ReadOnly, Permission::WorkspaceWrite, Permission::FullAccess].map(with).into();
     turns.push(Turn { session: Some("session-1".to_owned()), model: Some("model-1".to_owned()), ..usual_turn() });

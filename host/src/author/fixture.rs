@@ -160,10 +160,22 @@ impl Fixture {
 
 impl Meta {
     fn exit(&self) -> Option<ExitStatus> {
-        if self.killed.as_deref() == Some("timeout") {
-            return Some(ExitStatus::Killed(KillReason::Timeout));
+        for reason in [KillReason::Timeout, KillReason::Cancelled] {
+            let exit = ExitStatus::Killed(reason);
+            if self.killed.is_some() && self.killed.as_deref() == killed(exit) {
+                return Some(exit);
+            }
         }
         self.exit_code.map(ExitStatus::Code).or_else(|| self.signal.map(ExitStatus::Signal))
+    }
+}
+
+/// Why the recorder ended a process, as `meta.json` has it.
+pub(super) fn killed(exit: ExitStatus) -> Option<&'static str> {
+    match exit {
+        ExitStatus::Killed(KillReason::Timeout) => Some("timeout"),
+        ExitStatus::Killed(_) => Some("cancelled"),
+        ExitStatus::Code(_) | ExitStatus::Signal(_) => None,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A plugin on the bench is a `subject`. `check` puts each recorded run, a `fixture`, through a `trial`: it is cut by
 //! `chunking` or harmed by `damage`, where a long one is `shorten`ed; a `replay` makes events of it, and the `bench` plays
-//! many at once; `golden` holds what the events should be, and the `report` shows the `difference`.
+//! many at once; `golden` holds what the events should be, what of them would be `dropped` is told, and the `report` shows the `difference`.
 //!
 //! `run` carries out one turn with the real CLI, and what there is to say of it is `told`. `record` makes a fixture of a
 //! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one. `add` is
@@ -18,6 +18,7 @@ mod check;
 mod chunking;
 mod damage;
 mod difference;
+mod dropped;
 mod error;
 mod fixture;
 mod golden;

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::error::AuthorError;
-use super::fixture::{META, ReadAt, RecordedTurn, STDERR, STDOUT};
+use super::fixture::{META, ReadAt, RecordedTurn, STDERR, STDOUT, killed};
 use super::scrub::{Scrubber, Surroundings};
 use crate::config::Source;
-use crate::domain::{EnvSetting, ExitStatus, RunId, RunLimits, StreamName};
+use crate::domain::{EnvSetting, ExitStatus, KillReason, RunId, RunLimits, StreamName};
 use crate::process::{Child, Command, Guard, HostVariables, Sign, Variables, find, host_name};
 
 /// The run that is to be recorded.
@@ -31,6 +31,8 @@ pub struct Recording {
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
+    /// How long it may run.
+    pub timeout: Option<Duration>,
 }
 
 /// What was recorded.
@@ -51,15 +53,22 @@ struct Stream {
     reads: Vec<ReadAt>,
 }
 
-/// What came of a process.
-struct Ran {
+/// What a process has printed so far.
+#[derive(Debug, Default)]
+struct Heard {
     stdout: Stream,
     stderr: Stream,
+}
+
+/// What came of a process.
+struct Ran {
+    heard: Heard,
     exit: ExitStatus,
     wall: Duration,
 }
 
-/// Records a run. What the CLI prints is handed over as it comes. `stop` ends the CLI; then nothing is kept.
+/// Records a run. What the CLI prints is handed over as it comes. `stop` ends the CLI, and so does the end of its time: what it
+/// has printed until then is kept.
 ///
 /// # Errors
 /// See [`AuthorError`].
@@ -84,34 +93,49 @@ pub async fn record(
     let mut child = Child::spawn(command)?;
     child.write(stdin.clone().unwrap_or_default());
     child.close_input();
-    let ran = tokio::select! {
-        ran = listen(&mut child, &mut pass_on) => ran,
-        () = stop => Err(AuthorError::Interrupted("nothing was recorded")),
+    let since = Instant::now();
+    let mut heard = Heard::default();
+    let exit = tokio::select! {
+        exit = heard.listen(&mut child, since, &mut pass_on) => exit?,
+        () = stop => ExitStatus::Killed(KillReason::Cancelled),
+        () = after(wanted.timeout) => ExitStatus::Killed(KillReason::Timeout),
     };
+    let wall = since.elapsed();
     child.stop().await;
-    wanted.keep(source, ran?, stdin, turn)
+    wanted.keep(source, Ran { heard, exit, wall }, stdin, turn)
 }
 
-async fn listen(
-    child: &mut Child,
-    pass_on: &mut impl FnMut(StreamName, &[u8]) -> io::Result<()>,
-) -> Result<Ran, AuthorError> {
-    let since = Instant::now();
-    let most = RunLimits::default().output;
-    let (mut stdout, mut stderr) = (Stream::default(), Stream::default());
-    loop {
-        match child.next().await {
-            Sign::Output(source, bytes) => {
-                pass_on(source, &bytes).map_err(AuthorError::Show)?;
-                match source {
-                    StreamName::Stdout => stdout.take(&bytes, since),
-                    StreamName::Stderr => stderr.take(&bytes, since),
+/// Waits until the time is over, for ever if there is no end to it.
+async fn after(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Heard {
+    /// Listens until the process ends.
+    async fn listen(
+        &mut self,
+        child: &mut Child,
+        since: Instant,
+        pass_on: &mut impl FnMut(StreamName, &[u8]) -> io::Result<()>,
+    ) -> Result<ExitStatus, AuthorError> {
+        let most = RunLimits::default().output;
+        loop {
+            match child.next().await {
+                Sign::Output(source, bytes) => {
+                    pass_on(source, &bytes).map_err(AuthorError::Show)?;
+                    match source {
+                        StreamName::Stdout => self.stdout.take(&bytes, since),
+                        StreamName::Stderr => self.stderr.take(&bytes, since),
+                    }
+                    if (self.stdout.bytes.len() + self.stderr.bytes.len()) as u64 > most {
+                        return Err(AuthorError::TooMuch { most });
+                    }
                 }
-                if (stdout.bytes.len() + stderr.bytes.len()) as u64 > most {
-                    return Err(AuthorError::TooMuch { most });
-                }
+                Sign::Exited(exit) => return Ok(exit),
             }
-            Sign::Exited(exit) => return Ok(Ran { stdout, stderr, exit, wall: since.elapsed() }),
         }
     }
 }
@@ -177,7 +201,7 @@ impl Recording {
             EnvSetting::Pass | EnvSetting::Remove => None,
         }));
         let mut scrubber = Scrubber::new(&around).map_err(AuthorError::Scrub)?;
-        let Ran { stdout, stderr, exit, wall } = ran;
+        let Ran { heard: Heard { stdout, stderr }, exit, wall } = ran;
         let (stdout, stderr) = (stdout.scrub(&mut scrubber), stderr.scrub(&mut scrubber));
         let argv: Vec<String> =
             std::iter::once(&self.program).chain(&self.args).map(|arg| scrubber.scrub_text(arg)).collect();
@@ -195,6 +219,7 @@ impl Recording {
             ("stdout_reads", json!(stdout.reads)),
             ("stderr_reads", json!(stderr.reads)),
         ];
+        meta.extend(killed(exit).map(|why| ("killed", json!(why))));
         meta.extend(stdin.map(|text| ("stdin", json!(scrubber.scrub_text(&text)))));
         meta.extend(turn.map(|turn| ("turn", turn)));
         let folder = self.folder();

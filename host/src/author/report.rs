@@ -93,6 +93,8 @@ pub(super) struct Fault {
 pub(super) enum FaultKind {
     /// The plugin trapped, or ran into a limit.
     Trap,
+    /// Events that the host drops, or that no client can use.
+    Dropped,
     /// Other events when the output is cut in another way.
     Chunking,
     /// Finished, where the CLI had not said so.

@@ -13,7 +13,8 @@ use super::subject::Subject;
 use super::told::{PlanTold, Told};
 use crate::config::{self, Config, Overrides, Source, Template};
 use crate::domain::{
-    Authority, Conversation, Granted, Message, Model, Outcome, Permission, Plan, PluginId, Role, SessionId, Trust, Turn,
+    Authority, Conversation, EnvSetting, Granted, Message, Model, Outcome, Permission, Plan, PluginId, Role, SessionId,
+    Trust, Turn,
 };
 use crate::metrics::Metrics;
 use crate::plugin::{Driver, PluginSet, Snapshot, Snapshots, is_embedded};
@@ -40,6 +41,8 @@ pub struct Asked {
     pub program: Option<PathBuf>,
     /// Programs that the plugin may start besides.
     pub allow: Vec<String>,
+    /// Variables for the CLI besides those which the host gives.
+    pub env: Vec<(String, EnvSetting)>,
     /// Options for the plugin.
     pub options: Vec<(String, String)>,
     /// The vendor's model name.
@@ -121,6 +124,7 @@ fn model(asked: &Asked, subject: &Subject, repo: PathBuf, cwd: &Path) -> Model {
         program,
         permission: asked.permission,
         retries: 0,
+        env: asked.env.clone(),
         options: asked.options.clone(),
         ..Template::for_repo(repo, subject.limits.run).for_driver(subject.plugin.id())
     }

@@ -8,6 +8,7 @@ use super::bench::{Played, play_all};
 use super::chunking::{CHUNKINGS, Chunking};
 use super::damage::{Harmed, cut_off, damaged};
 use super::difference::difference;
+use super::dropped::dropped;
 use super::error::AuthorError;
 use super::fixture::{Fixture, Read};
 use super::golden;
@@ -46,6 +47,9 @@ pub(super) async fn examine(
     let Some(whole) = trial.play("all at once", &Chunking::Whole.cut(&fixture.reads), fixture.exit).await else {
         return Ok(trial.checked(None, Golden::NotCompared));
     };
+    for reason in dropped(&whole.events) {
+        trial.fault(FaultKind::Dropped, reason, String::new());
+    }
     trial.cut_otherwise(&whole).await;
     match shortened(fixture) {
         None => trial.harm(fixture, MOST, "", &whole).await,

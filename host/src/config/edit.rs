@@ -78,9 +78,6 @@ impl std::str::FromStr for InlineLimits {
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// There is no file to write into. One with nothing else in it would mean that there are no models.
-    #[error("{0} does not exist: write it first, with a model in it")]
-    NoFile(PathBuf),
     /// The file is no TOML. Its text is not shown: a key may stand in it.
     #[error("{path}:{line}: {message}", path = .path.display())]
     Toml {
@@ -122,7 +119,12 @@ pub fn write_grant(source: &Source, grant: &NewGrant) -> Result<PathBuf, EditErr
     // What a link leads to is written, and the link stays.
     let path = match fs::canonicalize(&named) {
         Ok(path) => path,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(EditError::NoFile(named)),
+        // Only the file that nobody named may be missing.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let text = edited(&first(grant), grant).map_err(|_| failed(io::ErrorKind::InvalidData.into()))?;
+            Staged::new(&named, text.as_bytes()).and_then(Staged::commit).map_err(failed)?;
+            return Ok(named);
+        }
         Err(error) => return Err(failed(error)),
     };
     // Two of this program edit one after the other. Not every file system has locks.
@@ -141,6 +143,20 @@ pub fn write_grant(source: &Source, grant: &NewGrant) -> Result<PathBuf, EditErr
         }
     }
     Err(EditError::Contended(named))
+}
+
+/// The settings that there are where there were none: a model of the plugin, and `echo`.
+fn first(grant: &NewGrant) -> String {
+    let id = &grant.id;
+    let program = if grant.programs.is_empty() { "# The CLI that it drives.\n#program = \"\"\n" } else { "" };
+    format!(
+        "# Settings of AgentBay. Now that there is this file, the models are those that stand in it.\n\
+         [defaults]\n\
+         # The repository that agents work in.\n\
+         repo = \".\"\n\n\
+         [models.{id}]\ndriver = \"{id}\"\n{program}\n\
+         [models.echo]\ndriver = \"echo\"\n"
+    )
 }
 
 /// Why a text cannot be edited.

@@ -30,7 +30,7 @@ pub struct GenericTranscript {
 #[derive(Debug)]
 enum Reader {
     Text(Sections),
-    Json(Stream),
+    Json(Box<Stream>),
 }
 
 impl Transcript for GenericTranscript {
@@ -39,7 +39,7 @@ impl Transcript for GenericTranscript {
         let settings = Settings::read(turn).unwrap_or_default();
         let watch = Watch::new(settings.lines.fail_if.clone());
         let reader = match settings.format {
-            Format::Json | Format::StreamJson => Reader::Json(Stream::new(&settings)),
+            Format::Json | Format::StreamJson => Reader::Json(Box::new(Stream::new(&settings))),
             Format::Text => Reader::Text(Sections::new(settings.lines, settings.answer)),
         };
         Self { prompt: settings.prompt, watch, reader, stderr: StderrTail::default(), failed: None }

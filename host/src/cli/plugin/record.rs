@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -28,6 +29,9 @@ pub(in crate::cli) struct RecordArgs {
     /// Pass a variable on to the CLI, or set it. It gets few by default, as in a run.
     #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable)]
     env: Vec<(String, EnvSetting)>,
+    /// End the CLI after this time, such as 90s, and keep what it printed. So does Ctrl-C.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
     /// The CLI and its arguments, behind `--`.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -36,10 +40,10 @@ pub(in crate::cli) struct RecordArgs {
 impl RecordArgs {
     /// Does what the command line says.
     pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
-        let Self { out, stdin, turn, env, command } = self;
+        let Self { out, stdin, turn, env, timeout, command } = self;
         let mut command = command.into_iter();
         let program = command.next().unwrap_or_default();
-        let recording = author::Recording { out, stdin, turn, env, program, args: command.collect() };
+        let recording = author::Recording { out, stdin, turn, env, program, args: command.collect(), timeout };
         let source = Source { config: None, cwd, environment };
         let mut stop = app::Stop::new()?;
         let pass_on = |source: StreamName, bytes: &[u8]| match source {
@@ -56,7 +60,12 @@ impl RecordArgs {
     }
 }
 
-fn variable(text: &str) -> Result<(String, EnvSetting), &'static str> {
+fn time(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| format!("write it as 90s or 5m: {error}"))
+}
+
+/// A variable of the CLI, as NAME or NAME=VALUE.
+pub(super) fn variable(text: &str) -> Result<(String, EnvSetting), &'static str> {
     let (name, setting) = match text.split_once('=') {
         Some((name, value)) => (name, EnvSetting::Set(value.to_owned())),
         None => (text, EnvSetting::Pass),

@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::not_done;
+use super::record::variable;
 use crate::app;
 use crate::author::{self, Told};
 use crate::cli::Settings;
 use crate::config::Environment;
-use crate::domain::{Permission, SessionId};
+use crate::domain::{EnvSetting, Permission, SessionId};
 use crate::telemetry;
 
 /// What is logged with `--trace`.
@@ -36,6 +37,9 @@ pub(in crate::cli) struct RunArgs {
     /// Let the plugin start this program, which it declares.
     #[arg(long, value_name = "PROGRAM")]
     allow: Vec<String>,
+    /// Pass a variable on to the CLI, or set it, as `env` of a model does.
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable)]
+    env: Vec<(String, EnvSetting)>,
     /// An option for the plugin.
     #[arg(long = "option", value_name = "KEY=VALUE", value_parser = option)]
     options: Vec<(String, String)>,
@@ -61,8 +65,10 @@ impl RunArgs {
     pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
         let filter = environment.get(telemetry::VARIABLE).and_then(|filter| filter.to_str());
         telemetry::start(if self.trace { Some(TRACE) } else { filter.or(Some("warn")) });
-        let Self { file, prompt, settings, repo, program, allow, options, model, session, permission, json, .. } = self;
-        let asked = author::Asked { file, prompt, repo, program, allow, options, model, session, permission };
+        let Self {
+            file, prompt, settings, repo, program, allow, env, options, model, session, permission, json, ..
+        } = self;
+        let asked = author::Asked { file, prompt, repo, program, allow, env, options, model, session, permission };
         let mut stop = app::Stop::new()?;
         let show = |told: &Told| {
             let mut stdout = io::stdout().lock();

@@ -140,8 +140,10 @@ fn timed(text: &str, reads: Option<&Value>, is_stdout: bool) -> Vec<(u64, bool, 
 }
 
 fn exit(meta: &Value) -> Option<ExitStatus> {
-    if meta.get("killed").and_then(Value::as_str) == Some("timeout") {
-        return Some(ExitStatus::Killed(KillReason::Timeout));
+    match meta.get("killed").and_then(Value::as_str) {
+        Some("timeout") => return Some(ExitStatus::Killed(KillReason::Timeout)),
+        Some("cancelled") => return Some(ExitStatus::Killed(KillReason::Cancelled)),
+        Some(_) | None => {}
     }
     let number = |name: &str| meta.get(name).and_then(Value::as_i64).and_then(|number| i32::try_from(number).ok());
     number("exit_code").map(ExitStatus::Code).or_else(|| number("signal").map(ExitStatus::Signal))
