@@ -185,3 +185,24 @@ fn every_cli_that_is_not_installed_is_told_with_how_to_install_it() {
         assert!(detail.starts_with("npm install -g "), "{driver}: {detail}");
     }
 }
+
+#[test]
+fn the_log_says_how_often_a_run_was_tried_how_its_cli_ended_and_its_last_error() {
+    let retried = "repo = \"../repo\"\nretries = 1\n[limits]\nretry_first = \"1ms\"";
+    let machine = Machine::configured(&format!("[models.m]\n{WHOLE}\n{retried}\n"));
+    machine.repo("repo");
+    let proxy = machine.serve();
+    machine.script("cli", "echo first >&2; echo 'connection refused' >&2; exit 7");
+    assert_eq!(proxy.complete(&chat("m", "hi")).status, 502);
+    proxy.logged(&["run failed", "category=\"network\"", "tries=2"]);
+    proxy.logged(&["the CLI has ended", "exit=exit code 7", "last_error=\"connection refused\""]);
+
+    machine.script("cli", "kill -9 $$");
+    assert_eq!(proxy.complete(&chat("m", "killed")).status, 500);
+    proxy.logged(&["the CLI has ended", "exit=signal 9", "last_error=\"\""]);
+
+    machine.script("cli", "echo a remark >&2; echo done");
+    assert_eq!(proxy.ask("m", "hello"), "done");
+    proxy.logged(&["run ended", "tries=1"]);
+    proxy.logged(&["the CLI has ended", "exit=exit code 0", "last_error=\"a remark\""]);
+}

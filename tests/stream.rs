@@ -164,3 +164,46 @@ fn what_a_cli_leaves_running_ends_with_its_turn() {
     assert_eq!(proxy.ask("m", "hi"), "done");
     wait_until_gone(&[machine.path("alive/leader"), descendant]);
 }
+
+/// The lines of Codex for a message, as a command that prints them.
+fn codex_says(text: &str) -> String {
+    let item = serde_json::json!({"id": text, "type": "agent_message", "text": text});
+    format!("printf '%s\\n' '{}'", serde_json::json!({"type": "item.completed", "item": item}))
+}
+
+#[test]
+fn a_run_goes_on_until_its_plugin_says_that_the_work_is_done_and_what_comes_late_counts() {
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
+    let waits = "until [ -e ../open ]; do sleep 0.01; done";
+    let (first, late) = (codex_says("first"), codex_says("late"));
+    machine
+        .script("codex", &format!("cat >/dev/null; {first}; {waits}; {late}; echo '{{\"type\":\"turn.completed\"}}'"));
+    let proxy = machine.serve();
+    let (_head, mut events) = proxy.stream("m", "hi");
+    assert_eq!([delta(&mut events), delta(&mut events)], ["", "first"]);
+    fs::write(machine.path("open"), "").unwrap();
+    let rest = Streamed::read(events);
+    assert_eq!((rest.content.trim(), rest.finish_reason.as_deref(), rest.done), ("late", Some("stop"), true));
+}
+
+#[test]
+fn work_that_is_never_done_ends_with_the_models_time_and_what_there_was() {
+    with_time_enough(|timeout| {
+        let machine = Machine::configured(&format!(
+            "[models.m]\ndriver = \"codex\"\nrepo = \".\"\ntimeout = \"{timeout}\"\nretries = 0\n[limits]\ngrace = \"100ms\"\n"
+        ));
+        let working = r#"echo '{"type":"item.updated","item":{"id":"t","type":"todo_list","items":[]}}'"#;
+        machine.script(
+            "codex",
+            &format!("cat >/dev/null; {}; while :; do {working}; sleep 0.02; done", codex_says("half")),
+        );
+        let answer = machine.serve().complete(&chat("m", "hi"));
+        let mut expected = error(&took_longer_than(timeout), "server_error", None, "timeout", None);
+        let has_spoken = answer.json()["error"]["partial"] == "half";
+        if has_spoken {
+            expected["error"]["partial"] = "half".into();
+        }
+        assert_eq!((answer.status, answer.json()), (504, expected));
+        has_spoken.then_some(())
+    });
+}

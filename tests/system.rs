@@ -86,7 +86,8 @@ pub(crate) fn what_the_system_refused_a_cli_is_told_as_such_by_every_driver_and_
         ] {
             fs::write(machine.path("says"), says).unwrap();
             fs::write(machine.path("runs"), "").unwrap();
-            let answer = proxy.complete(&chat("m", "hi"));
+            // Another request each time: the same one would be given the failure that it met before.
+            let answer = proxy.complete(&chat("m", says));
             let expected = error(message, "server_error", None, "configuration", Some(says.trim()));
             assert_eq!((answer.status, answer.json()), (500, expected), "{driver}");
             assert_eq!(fs::read_to_string(machine.path("runs")).unwrap(), "\n", "{driver} was run again");

@@ -126,12 +126,12 @@ impl Task<'_> {
         let model = &self.route.model;
         let place = &rest.place;
         let listening = Listening { turn: &turn, framing, model, place, until, notices, interest };
-        let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool } =
+        let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool, last_error } =
             pump::listen(listening, transcript, &mut process.child).await;
         let told = tally.told();
         let usage = told.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         let ended = Ended { outcome, usage, usage_estimated: told.is_none() };
-        rest.process = Some(Process { unwanted, used_a_tool, ..process });
+        rest.process = Some(Process { unwanted, used_a_tool, last_error, ..process });
         Attempt { model: model.name.clone(), ended, is_final, rest: Some(rest.into()) }
     }
 
@@ -175,7 +175,8 @@ impl Task<'_> {
         let started = process::start(command, self.route.model.limits.program_busy).await;
         let child = started.map_err(|error| RunError::Spawn { error, install_hint: String::new() })?;
         tracing::info!(workdir = %workdir.display(), "run started");
-        let process = Process { child, unwanted: false, used_a_tool: false, _run_dir: run_dir };
+        let process =
+            Process { child, unwanted: false, used_a_tool: false, last_error: String::new(), _run_dir: run_dir };
         Ok(Started { turn, framing, notices, transcript, process })
     }
 

@@ -207,6 +207,11 @@ impl Entry {
         self.change(|run| run.failed.push(failed));
     }
 
+    /// How often it has been tried, the last time included.
+    pub(super) fn tries(&self) -> usize {
+        self.runs.one(self.id).map_or(0, |run| run.failed.len()) + 1
+    }
+
     /// Whether a try has failed already.
     pub(super) fn has_any_failed(&self) -> bool {
         self.runs.one(self.id).is_some_and(|run| !run.failed.is_empty())

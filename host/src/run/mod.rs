@@ -1,8 +1,9 @@
 //! One run, from a conversation to the end of its process.
 //!
 //! A run is taken in by `live`, waits in the `queue`, and goes `route` → `pipeline` → `attempt`, once or, as `retry`
-//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `text` → `reader` → events, which reach
-//! whoever listens through the `feed` for as long as there is `interest`.
+//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `streams` → `reader` → events, which
+//! reach whoever listens through the `feed` for as long as there is `interest`. The `text` of a stream is what a `terminal` of
+//! one `line` would leave; what the `system` refused a CLI is known by its last words.
 
 mod attempt;
 mod dry_run;

@@ -61,7 +61,7 @@ pub(super) async fn carry_out(job: Job) {
             Outcome::Failed { failure, .. } => Some(failure.category),
         };
         job.metrics.run_ended(&asked.name, &asked.driver, failure);
-        log(&ended);
+        log(&ended, job.entry.tries());
         let author = failure.is_none().then(|| Author { run: job.id, model: &model, at: Timestamp::now() });
         job.remember(&ended.outcome, rest.as_ref().is_some_and(Left::worked));
         job.writer.end(Step::Ended(ended));
@@ -78,11 +78,12 @@ pub(super) async fn carry_out(job: Job) {
     .await;
 }
 
-fn log(ended: &Ended) {
+/// How the process ended is logged when it has: it may outlive its turn.
+fn log(ended: &Ended, tries: usize) {
     match &ended.outcome {
-        Outcome::Finished { .. } => tracing::info!("run ended"),
+        Outcome::Finished { .. } => tracing::info!(tries, "run ended"),
         Outcome::Failed { failure, .. } => {
-            tracing::info!(category = failure.category.name(), reason = failure.message, "run failed");
+            tracing::info!(category = failure.category.name(), reason = failure.message, tries, "run failed");
         }
     }
 }

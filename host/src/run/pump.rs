@@ -45,6 +45,8 @@ pub(super) struct Finish {
     /// No other try can follow: a part of the answer has been told, or nobody wants one.
     pub(super) is_final: bool,
     pub(super) used_a_tool: bool,
+    /// The last line of its standard error, or of what it reported as its failure.
+    pub(super) last_error: String,
 }
 
 /// Why the listening ended before the process or its turn did.
@@ -285,7 +287,8 @@ impl<'a> Pump<'a> {
         self.notices.end();
         let (tally, mut answer_chars) = (self.tally, self.answer_chars);
         let (is_final, used_a_tool) = (self.is_final, self.used_a_tool);
-        let mut outcome = outcome;
+        let (mut outcome, stderr) = (outcome, self.streams.end_of_stderr());
+        let mut last_error = last_line(&stderr);
         match &mut outcome {
             Outcome::Finished { answer, .. } => {
                 if answer_chars == 0 {
@@ -293,7 +296,6 @@ impl<'a> Pump<'a> {
                 }
             }
             Outcome::Failed { failure, .. } => {
-                let stderr = self.streams.end_of_stderr();
                 if !unwanted {
                     let (exit, spoken) = (self.exit, answer_chars > 0);
                     let obstacle =
@@ -304,10 +306,20 @@ impl<'a> Pump<'a> {
                     "" => stderr,
                     detail => Tail::of(detail, self.model.limits.stderr),
                 };
+                if last_error.is_empty() {
+                    last_error = last_line(&failure.detail);
+                }
             }
         }
-        Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool }
+        Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool, last_error }
     }
+}
+
+/// The last line with something in it, and no more of it than a log can do with.
+fn last_line(text: &str) -> String {
+    const BYTES: usize = 300;
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    line[..line.floor_char_boundary(BYTES)].to_owned()
 }
 
 /// What clients are told of a CLI that does not read, so that it was not listened to either.

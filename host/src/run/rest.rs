@@ -31,6 +31,8 @@ pub(super) struct Process {
     /// It is not to go on.
     pub(super) unwanted: bool,
     pub(super) used_a_tool: bool,
+    /// What the log says of it beside how it ended.
+    pub(super) last_error: String,
     /// Held until it has ended: it may read from it.
     pub(super) _run_dir: RunDir,
 }
@@ -139,10 +141,7 @@ impl Rest {
 
 impl Process {
     async fn end(self) {
-        if self.unwanted {
-            self.child.stop().await;
-        } else {
-            self.child.settle().await;
-        }
+        let exit = if self.unwanted { self.child.stop().await } else { self.child.settle().await };
+        tracing::info!(%exit, last_error = self.last_error, "the CLI has ended");
     }
 }
