@@ -49,20 +49,24 @@ fn role_of_item(raw: Raw<'_>) -> Result<Role, String> {
 
 fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let [named, content, parts] = raw.fields(["role", "content", "parts"]);
+    let [named, content, parts, text, output] = raw.fields(["role", "content", "parts", "text", "output"]);
     if raw.kind() != Kind::Object || (named.is_none() && content.or(parts).is_none()) {
         // A text, or an item that is itself a call, a result or a thought.
         part::add(raw, &mut blocks);
         return blocks;
     }
-    let [thinking, reasoning, other, details] =
-        raw.fields(["reasoning_content", "reasoning", "thinking", "reasoning_details"]);
-    blocks.extend(thinking.or(reasoning).or(other).or(details).and_then(part::reasoning));
+    let content = content.or(parts).or(text).or(output);
+    for thought in raw.fields(["reasoning_content", "reasoning", "thinking", "reasoning_details"]).into_iter().flatten()
+    {
+        // Some clients give one thought under several names.
+        let thought = part::reasoning(thought).filter(|thought| !blocks.contains(thought));
+        blocks.extend(thought);
+    }
     if role == Role::Tool {
-        blocks.append(&mut results(raw, content.or(parts)));
+        blocks.append(&mut results(raw, content));
     } else if raw.field("type").and_then(Raw::text).as_deref() == Some("reasoning") {
         blocks.extend(part::reasoning(raw));
-    } else if let Some(content) = content.or(parts) {
+    } else if let Some(content) = content {
         part::add(content, &mut blocks);
     }
     let [refusal, audio, calls, call] = raw.fields(["refusal", "audio", "tool_calls", "function_call"]);
@@ -208,6 +212,7 @@ mod tests {
                 json!({"role": "tool", "tool_call_id": "1", "name": null, "content": [{"type": "text", "text": "x"}]}),
                 result("1", None, "x", false),
             ),
+            (json!({"role": "tool", "parts": [{"text": "x"}]}), result("", None, "x", false)),
             (json!({"role": "function", "name": "f", "content": "x"}), result("", Some("f"), "x", false)),
             (json!({"role": "tool", "content": {"out": [1]}}), result("", None, r#"{"out":[1]}"#, false)),
             (json!({"role": "tool", "content": null}), result("", None, "", false)),
@@ -241,6 +246,10 @@ mod tests {
         });
         let expected = [Block::Reasoning("hm".to_owned()), text("a\nno\nb"), call("1", "f", "{}")];
         assert_eq!(read(&message).blocks, expected);
+        let twice =
+            json!({"role": "assistant", "text": "a", "reasoning_content": "hm", "reasoning": "hm", "thinking": "so"});
+        let thought = |text: &str| Block::Reasoning(text.to_owned());
+        assert_eq!(read(&twice).blocks, [thought("hm"), thought("so"), text("a")]);
         let item =
             json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "x"});
         assert_eq!(read(&item).blocks, [Block::Reasoning("hm".to_owned())]);

@@ -100,7 +100,10 @@ fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
             Some(said) => add_at(said, blocks, depth),
             // It says nothing.
             None if matches!(word.as_str(), "text" | "inputtext" | "outputtext" | "refusal") => {}
-            None => blocks.push(Block::Attachment { shown: shown(part, &kind), kind }),
+            None => {
+                let kind = if kind.is_empty() { "unknown".to_owned() } else { kind };
+                blocks.push(Block::Attachment { shown: shown(part, &kind), kind });
+            }
         },
     }
 }
@@ -166,7 +169,8 @@ fn result_at(result: Raw<'_>, depth: usize) -> Block {
     let [camel_call, id] = inner.fields(["toolCallId", "id"]);
     let [name, camel_name] = inner.fields(["name", "toolName"]);
     let [content, output, response, value] = inner.fields(["content", "output", "response", "result"]);
-    let said = content.or(output).or(response).or(value);
+    let [parts, text] = inner.fields(["parts", "text"]);
+    let said = content.or(output).or(response).or(value).or(parts).or(text);
     let [snake, camel, status] = inner.fields(["is_error", "isError", "status"]);
     let failed =
         status.and_then(Raw::text).is_some_and(|status| matches!(status.as_str(), "error" | "failed" | "incomplete"));
