@@ -50,6 +50,14 @@ fn read_only_is_refused_for_a_driver_that_cannot_keep_its_cli_from_writing() {
 }
 
 #[test]
+fn read_only_may_be_the_default_of_all_models_with_echo_among_them() {
+    let machine =
+        Machine::configured("[defaults]\nrepo = \".\"\npermission = \"read-only\"\n[models.echo]\ndriver = \"echo\"\n");
+    assert_eq!(machine.run(&["check"]).code, Some(0));
+    assert_eq!(machine.serve().ask("echo", "hi"), "hi");
+}
+
+#[test]
 fn a_model_of_the_vendor_is_refused_for_a_driver_that_cannot_choose_one() {
     let message = |driver: &str, model: &str| {
         format!(

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Machine, Proxy, Run, chat, error};
+use crate::support::{Answer, Machine, Proxy, Request, chat, error};
 
 /// What a turn of each CLI looks like to its driver, so that a run comes to its end.
 const PRINTS: &str = "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\"}\n";
@@ -107,33 +107,46 @@ fn told(answer: &Answer) -> (u16, Value) {
 
 #[test]
 fn a_base_url_that_leads_back_to_the_server_is_refused_and_not_looped() {
-    // The port is not known before the server listens, so a free one is taken and given back.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let machine = machine(&["codex"], "");
-    let listen = format!("[server]\nlisten = \"127.0.0.1:{port}\"\n");
     let settings = |env: &str| {
-        format!("{listen}[models.codex]\ndriver = \"codex\"\nrepo = \".\"\nenv = {{ {env} }}\nretries = 0\n")
+        format!(
+            "[limits]\nreload_hold = 0\n[models.codex]\ndriver = \"codex\"\nrepo = \".\"\nretries = 0\nenv = {{ {env} }}\n"
+        )
     };
-    for (url, env, name) in [
-        (format!("http://127.0.0.1:{port}/v1"), "A = \"1\"".to_owned(), "OPENAI_BASE_URL"),
-        (format!("HTTP://localhost:{port}"), "A = \"1\"".to_owned(), "OPENAI_BASE_URL"),
-        ("https://api.openai.com".to_owned(), format!("MY_API_BASE = \"http://[::1]:{port}/\""), "MY_API_BASE"),
+    let reload = |proxy: &Proxy| {
+        let report = proxy.send(&Request::post("/v1/plugins/reload", "{}")).json();
+        assert_eq!(report["configuration"]["state"], "read", "{report}");
+    };
+    machine.write("proxy.toml", settings("A = \"1\""));
+    let proxy = machine.serve();
+    let port = proxy.address().port();
+    for (name, value) in [
+        ("OPENAI_BASE_URL", format!("http://127.0.0.1:{port}/v1")),
+        ("OPENAI_BASE_URL", format!("HTTP://localhost:{port}")),
+        ("MY_API_BASE", format!("http://[::1]:{port}/")),
     ] {
-        machine.write("proxy.toml", settings(&env));
-        let check = machine.command(&["check"]).env("OPENAI_BASE_URL", &url).output().unwrap();
-        let stderr = String::from_utf8(check.stderr).unwrap();
-        assert!(stderr.starts_with(&format!("models.codex.env: the variable `{name}` ")), "{stderr}");
-        let mut command = machine.command(&["serve"]);
-        command.env("OPENAI_BASE_URL", &url);
-        let proxy = Proxy::start(command);
-        assert_eq!(told(&proxy.complete(&chat("codex", "hi"))), refusal(name, "codex"));
+        machine.write("proxy.toml", settings(&format!("{name} = \"{value}\"")));
+        reload(&proxy);
+        assert_eq!(told(&proxy.complete(&chat("codex", &value))), refusal(name, "codex"));
         assert!(!machine.path("codex.json").exists(), "the CLI was started");
     }
-    // Another server of this machine is nobody's loop.
+    // Another server of this machine is no loop.
     machine.write("proxy.toml", settings("OPENAI_BASE_URL = \"http://127.0.0.1:1/v1\""));
-    let Run { code, stderr, .. } = machine.run(&["check"]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    let proxy = machine.serve_with(&[]);
+    reload(&proxy);
     proxy.complete(&chat("codex", "hi"));
     assert_eq!(machine.seen("codex")["env"]["OPENAI_BASE_URL"], json!("http://127.0.0.1:1/v1"));
+}
+
+#[test]
+fn check_finds_a_base_url_in_its_own_environment_that_leads_to_the_configured_address() {
+    let machine = machine(&["codex"], "");
+    let check = |url: &str| {
+        let output = machine.command(&["check"]).env("OPENAI_BASE_URL", url).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, stderr) = check("http://localhost:8787/v1");
+    let expected =
+        "models.codex.env: the variable `OPENAI_BASE_URL` has the CLI of the driver `codex` ask this server itself";
+    assert!(code == Some(1) && stderr.starts_with(expected), "{code:?} {stderr}");
+    assert_eq!(check("http://localhost:8788/v1"), (Some(0), String::new()));
 }

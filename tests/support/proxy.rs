@@ -31,7 +31,7 @@ struct Log {
 
 impl Proxy {
     /// Starts it with nothing on standard input, and waits until it says where it listens.
-    pub(crate) fn start(command: Command) -> Self {
+    pub(super) fn start(command: Command) -> Self {
         Self::start_with(command, Stdio::null())
     }
 

@@ -20,8 +20,9 @@ impl Agent for Echo {
         Description {
             // The host starts nothing that is not named here. `agentbay` always means the running program itself.
             programs: vec!["agentbay".into()],
-            // Claim what is so. The host relies on it.
-            features: Features::PARTIAL,
+            // Claim what is so. The host relies on it: a model with `permission = "read-only"` is refused where that is not
+            // claimed. This agent changes nothing in any case.
+            features: Features::PARTIAL | Features::READ_ONLY,
             // `Framing::Text`: output comes as it was printed. For JSON lines take `Framing::Lines`.
             ..Description::new("echo", "Echo", env!("CARGO_PKG_VERSION"), Framing::Text)
         }
