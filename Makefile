@@ -38,9 +38,10 @@ faults: bins
 	$(e2e) faults::every_fault --ignored --nocapture
 
 # Plugins that would stop, slow, fill or deceive the program, a line each: what it tries, what stopped it, how long requests
-# of others took before and meanwhile, and by how much memory grew. Wants a machine that has nothing else to do.
+# of others took before and meanwhile, and by how much memory grew; what else may lie in the plugin folder, and bodies as large
+# as may be, full of one thing, for every driver. Wants a machine that has nothing else to do.
 hostile: bins
-	AGENTBAY_HOSTILE=$${AGENTBAY_HOSTILE:-all} $(e2e) hostile::every --nocapture
+	AGENTBAY_HOSTILE=$${AGENTBAY_HOSTILE:-all} $(e2e) hostile::every hostile::folder::nothing hostile::bodies::every --nocapture --test-threads 1
 
 # A thousand runs cancelled at random moments, and 32 worktrees at once for ten rounds.
 soak: bins

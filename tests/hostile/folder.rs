@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::bomb::nest;
 use super::component::{Contract, component};
-use super::known;
+use super::{is_measured, known, line};
 use crate::support::{Machine, Proxy, Request, fixtures, wait_for};
 
 const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
@@ -100,6 +100,11 @@ fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it
     ];
     let expected = expected.map(|(file, reason)| (file.to_owned(), reason));
     assert_eq!((refused(&known(&proxy)), is_in_use(&proxy, "stranger")), (expected.to_vec(), true));
+    if is_measured() {
+        for (file, reason) in &expected {
+            line(file, "lies in the plugin folder, and is waited for", reason, "", "", "", "held");
+        }
+    }
     assert_eq!(refused(&reload(&proxy)), expected);
     assert_eq!(proxy.ask("echo", "hi"), "hi");
     assert!(proxy.stop().success());
@@ -201,6 +206,7 @@ fn names_of_files_cannot_order_a_terminal_about_or_hide() {
     let run = machine.run(&["plugin", "list"]);
     assert_eq!(run.stdout.lines().last(), Some(expected.as_str()), "{run:?}");
     let proxy = machine.serve();
+    assert_eq!(known(&proxy)["refused"][0]["file"], shown);
     let line = proxy.logged(&["plugin refused"]);
     assert!(!line.contains('\u{202e}') && line.contains("u{202e}b.wasm"), "{line}");
 }

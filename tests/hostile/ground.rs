@@ -16,8 +16,8 @@ use crate::support::{Machine, Proxy, Request, chat, fixtures, wait_for};
 const CHANGES: u64 = 400;
 
 /// How many clients ask when the time is measured, and how often each of them does: twenty times a second together.
-const CLIENTS: usize = 4;
-const EVERY: Duration = Duration::from_millis(200);
+const CLIENTS: usize = 8;
+const EVERY: Duration = Duration::from_millis(400);
 
 /// How long the server may take to stop.
 const DRAIN: Duration = Duration::from_secs(20);

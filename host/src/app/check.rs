@@ -7,6 +7,7 @@ use super::error::AppError;
 use super::load::{Loaded, with_config};
 use crate::config::{self, Fault, Inspected, Overrides, Source};
 use crate::doctor::examine;
+use crate::domain::{visible, visible_path};
 
 /// Everything that is wrong, a line each. What a faulty setting refers to is not looked at.
 ///
@@ -32,7 +33,8 @@ pub async fn check(source: &Source) -> Result<Vec<String>, AppError> {
 
 async fn findings(loaded: &Loaded) -> Vec<String> {
     let refusals = &loaded.snapshot.plugins.refusals;
-    let refused = refusals.iter().map(|refusal| format!("{}: {}", refusal.path.display(), refusal.reason));
+    let refused =
+        refusals.iter().map(|refusal| format!("{}: {}", visible_path(&refusal.path), visible(&refusal.reason)));
     let examined = examine(&loaded.snapshot, &loaded.host, None).await;
     refused.chain(examined.into_iter().flat_map(|model| model.faults)).collect()
 }

@@ -7,7 +7,7 @@ use axum::extract::State as FromState;
 use serde::Serialize;
 
 use super::State;
-use crate::domain::Features;
+use crate::domain::{Features, visible, visible_path};
 use crate::plugin::{Health, LoadedPlugin, Refusal, contracts};
 
 /// A list of plugins.
@@ -55,7 +55,7 @@ pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
 }
 
 pub(super) fn paths(paths: &[PathBuf]) -> Vec<String> {
-    paths.iter().map(|path| path.display().to_string()).collect()
+    paths.iter().map(|path| visible_path(path)).collect()
 }
 
 impl Plugin {
@@ -78,6 +78,6 @@ impl Plugin {
 
 impl Refused {
     pub(super) fn of(refusal: &Refusal) -> Self {
-        Self { file: refusal.path.display().to_string(), reason: refusal.reason.clone() }
+        Self { file: visible_path(&refusal.path), reason: visible(&refusal.reason).into_owned() }
     }
 }

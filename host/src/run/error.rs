@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::queue::NoPlace;
 use super::system;
-use crate::domain::{Category, Failure, Model, PluginId, RetryHint};
+use crate::domain::{Category, Failure, Model, PluginId, RetryHint, visible_path};
 use crate::plugin::{CallError, PluginSet};
 use crate::process::{Obstacle, SpawnError};
 use crate::workspace::WorkspaceError;
@@ -84,7 +84,7 @@ pub(super) enum MissingPlugin {
     #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
     NotLoaded { model: String, driver: PluginId, loaded: String },
     /// The driver's file has just come, and is being compiled.
-    #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", .file.display())]
+    #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", visible_path(.file))]
     StillLoading { driver: PluginId, file: PathBuf },
 }
 
