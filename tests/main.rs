@@ -13,6 +13,7 @@ mod config;
 mod connections;
 mod container;
 mod doctor;
+mod endings;
 mod environment;
 mod errors;
 mod faults;

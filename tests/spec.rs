@@ -177,7 +177,7 @@ fn a_run_gets_a_dumb_terminal_and_few_of_the_variables() {
     }
     // By which what the run starts is known.
     let mark = env.as_object_mut().unwrap().remove("AGENTBAY_RUN").unwrap();
-    assert_eq!(mark.as_str().unwrap().split('/').count(), 3, "{mark}");
+    assert_eq!(mark.as_str().unwrap().split('/').count(), 4, "{mark}");
     let path = format!("{}:{}", machine.name("bin"), machine.name("tools"));
     let home = machine.name("home");
     assert_eq!(env, json!({"HOME": home, "MINE": "1", "NO_COLOR": "1", "PATH": path, "TERM": "dumb"}));
@@ -191,6 +191,20 @@ fn only_the_last_block_of_mixed_output_is_the_answer() {
     let proxy = machine.serve();
     assert_eq!(proxy.ask("m", "hi"), "The answer is 42.  \nIt was 41.");
     assert_eq!(proxy.streamed("m", "hi").content, "The answer is 42.  \nIt was 41.");
+}
+
+/// INV-CLI-PARSE-004.
+#[test]
+fn escape_sequences_are_stripped_before_events_are_read_and_from_standard_error() {
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\nretries = 0\n");
+    let coloured = codex_says("plain")
+        .replace("{\"item\"", "\x1b[2K\x1b[1G{\"item\"")
+        .replace(":\"agent", ":\x1b[32m\"agent\x1b[0m");
+    machine.recording("codex", &["say", &format!("\x1b]0;title\x07{coloured}")]);
+    assert_eq!(machine.serve().ask("m", "hi"), "plain");
+    machine.recording("codex", &["say", "--err", "\x1b[31mboom\x1b[0m\n", "--exit", "3", ""]);
+    let answer = machine.serve().complete(&chat("m", "hi"));
+    assert_eq!(answer.json()["error"]["detail"], "boom");
 }
 
 #[test]

@@ -114,6 +114,7 @@ fn run_limits(section: &mut Section<'_>, default: RunLimits) -> RunLimits {
         stderr: size(section, "stderr", Zero::Allowed, default.stderr),
         grace: duration(section, "grace", Zero::Allowed, default.grace),
         pipe_silence: duration(section, "pipe_silence", Zero::Allowed, default.pipe_silence),
+        settle: duration(section, "settle", Zero::Allowed, default.settle),
         stdin: size(section, "stdin", Zero::Allowed, default.stdin),
         git: duration(section, "git", Zero::Refused, default.git),
         open_line: duration(section, "open_line", Zero::Allowed, default.open_line),

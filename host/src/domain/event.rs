@@ -59,6 +59,13 @@ pub struct Extra {
     pub json: String,
 }
 
+impl Extra {
+    /// Whether the plugin asks to wait a moment behind the end of the turn, since more may come.
+    pub fn asks_to_settle(&self) -> bool {
+        self.kind == "settle"
+    }
+}
+
 /// What a CLI said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

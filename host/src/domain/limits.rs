@@ -158,6 +158,9 @@ pub struct RunLimits {
     /// How long a process that has ended is listened to while nothing comes and a descendant holds its pipes open. What
     /// it has printed itself is read in any case, so that a moment is enough.
     pub pipe_silence: Duration,
+    /// How long a CLI is listened to while nothing comes behind the end of its turn, if its plugin knows that it may say
+    /// so before it has told all. Agents have been seen to be late by 50 ms.
+    pub settle: Duration,
     /// Bytes of a plugin's replies that may wait for a CLI to read them, besides the prompt. A dialogue takes some KiB.
     pub stdin: u64,
     /// How long one git command of the host may take. The checkout of a large repository takes a minute or two, and a
@@ -179,6 +182,7 @@ impl Default for RunLimits {
             stderr: MIB / 16,
             grace: Duration::from_secs(5),
             pipe_silence: Duration::from_millis(300),
+            settle: Duration::from_millis(200),
             stdin: MIB,
             git: Duration::from_secs(5 * 60),
             open_line: Duration::from_millis(200),

@@ -25,6 +25,9 @@ pub struct WallClock {
     pub zone: Option<String>,
 }
 
+/// The longest wait that is told. A CLI that names a longer one is mistaken; an allowance may be given for a year.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+
 /// When to try again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -38,14 +41,14 @@ pub enum RetryHint {
 }
 
 impl RetryHint {
-    /// How long that is from a moment. Nothing if it is over, or if there is no such time.
+    /// How long that is from a moment, a year at most. Nothing if it is over, or if there is no such time.
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
         let at = match self {
-            Self::AfterMs(ms) => return Some(Duration::from_millis(*ms)),
+            Self::AfterMs(ms) => return Some(Duration::from_millis(*ms).min(LONGEST)),
             Self::AtEpochMs(ms) => Timestamp::from_millisecond(i64::try_from(*ms).ok()?).ok()?,
             Self::AtClock(clock) => clock.next(now)?,
         };
-        at.duration_since(now).try_into().ok()
+        Duration::try_from(at.duration_since(now)).ok().map(|wait| wait.min(LONGEST))
     }
 }
 
@@ -138,6 +141,8 @@ mod tests {
         assert_eq!(wait(&RetryHint::AfterMs(1500)), Some(1));
         assert_eq!(wait(&RetryHint::AtEpochMs(0)), None);
         assert_eq!(wait(&RetryHint::AtEpochMs(u64::MAX)), None);
+        assert_eq!(wait(&RetryHint::AfterMs(u64::MAX)), Some(LONGEST.as_secs()));
+        assert_eq!(wait(&RetryHint::AtEpochMs(100_000_000_000_000)), Some(LONGEST.as_secs()));
         assert_eq!(wait(&RetryHint::AtClock(clock(25, 0, "UTC"))), None);
         assert_eq!(wait(&RetryHint::AtClock(clock(1, 0, "Nowhere/Land"))), None);
     }

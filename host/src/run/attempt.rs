@@ -128,7 +128,7 @@ impl Task<'_> {
         let listening = Listening { turn: &turn, framing, model, place, until, notices, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool, last_error } =
             pump::listen(listening, transcript, &mut process.child).await;
-        let told = tally.told();
+        let told = tally.told(turn.session.is_some());
         let usage = told.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         let ended = Ended { outcome, usage, usage_estimated: told.is_none() };
         rest.process = Some(Process { unwanted, used_a_tool, last_error, ..process });

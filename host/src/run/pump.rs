@@ -1,6 +1,8 @@
 //! The longest stage of a run: from what a process says to what the client is told, and from what the plugin wants said
 //! to the process.
 
+use std::time::Duration;
+
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::error::RunError;
@@ -101,6 +103,8 @@ struct Pump<'a> {
     verdict: Option<Outcome>,
     /// How the process ended, if it did before its turn was over.
     exit: Option<ExitStatus>,
+    /// The plugin knows that more may come behind the verdict. Set with the moment at which nothing more is waited for.
+    settles: Option<Instant>,
 }
 
 impl<'a> Pump<'a> {
@@ -121,6 +125,7 @@ impl<'a> Pump<'a> {
             answer_chars: 0,
             verdict: None,
             exit: None,
+            settles: None,
         }
     }
 
@@ -133,7 +138,7 @@ impl<'a> Pump<'a> {
         }
         let mut idle = Instant::now() + self.model.idle_timeout;
         loop {
-            if let Some(verdict) = self.verdict.take() {
+            if let Some(verdict) = self.verdict.take_if(|_| self.settles.is_none_or(|end| end <= Instant::now())) {
                 return Ok(verdict);
             }
             let due = self.streams.due().filter(|due| *due < idle);
@@ -151,10 +156,15 @@ impl<'a> Pump<'a> {
                     self.hear_open_lines().await?;
                     continue;
                 }
-                Err(_silent) => return Err(Cut::Kill(KillReason::Idle)),
+                Err(_silent) => return self.verdict.take().ok_or(Cut::Kill(KillReason::Idle)),
             }
-            idle = Instant::now() + self.model.idle_timeout;
+            idle = Instant::now() + self.patience();
         }
+    }
+
+    /// How long nothing may come.
+    fn patience(&self) -> Duration {
+        if self.verdict.is_some() { self.model.limits.settle } else { self.model.idle_timeout }
     }
 
     /// Nothing came for a moment: lines that are open are heard.
@@ -213,10 +223,10 @@ impl<'a> Pump<'a> {
         Ok(Reader::raw(self.framing, failed))
     }
 
-    /// What comes after the end of the turn is no part of it any more.
+    /// What comes after the end of the turn is no part of it any more, unless the plugin has asked to wait for it.
     async fn take(&mut self, events: Vec<Event>) {
         for event in events {
-            if self.verdict.is_some() {
+            if self.verdict.is_some() && self.settles.is_none() {
                 return;
             }
             tracing::trace!(?event, "from the plugin");
@@ -226,6 +236,9 @@ impl<'a> Pump<'a> {
                 Event::Usage(report) => self.tally.add(report),
                 Event::Notice(notice) => self.notices.log(&notice),
                 Event::Done(outcome) => self.verdict = Some(outcome),
+                Event::Extra(extra) if extra.asks_to_settle() => {
+                    self.settles.get_or_insert_with(|| Instant::now() + self.model.limits.grace);
+                }
                 Event::Text(_)
                 | Event::TextBreak
                 | Event::Reasoning(_)
@@ -253,6 +266,10 @@ impl<'a> Pump<'a> {
 
     /// The host ended the run: it knows why, the plugin may know what there was of an answer.
     async fn interrupted(&mut self, reason: KillReason) -> Outcome {
+        // The turn was over, and only what might have followed is cut off.
+        if let (Some(verdict), KillReason::Timeout | KillReason::OutputLimit) = (self.verdict.take(), reason) {
+            return verdict;
+        }
         self.is_final |= matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
         if reason != KillReason::Cancelled {
             // A client that does not read does not hold the end up.

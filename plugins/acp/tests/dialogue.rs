@@ -4,7 +4,7 @@ use agentbay_plugin_acp::Acp;
 use agentbay_plugin_sdk::testing::turn;
 use agentbay_plugin_sdk::{
     Agent, Category, Event, ExitStatus, Failure, Level, NO_OUTPUT, Outcome, Permission, Stop, StreamName, Transcript,
-    Turn, Value, failed, finished, notice,
+    Turn, Value, failed, finished, notice, settle,
 };
 use serde_json::json;
 
@@ -37,8 +37,19 @@ fn request(id: u64, method: &str, params: &Value) -> Event {
     reply(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
 }
 
+/// The end of a dialogue that failed.
 fn end(outcome: Outcome) -> Vec<Event> {
     vec![Event::EndInput, Event::Done(outcome)]
+}
+
+/// The end of a turn, behind which something may still come.
+fn answered(outcome: Outcome) -> Vec<Event> {
+    vec![settle(), Event::Done(outcome)]
+}
+
+fn chunk(text: &str) -> Value {
+    let update = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } });
+    json!({ "method": "session/update", "params": { "update": update } })
 }
 
 #[test]
@@ -61,7 +72,7 @@ fn a_turn_is_initialize_then_a_new_session_then_the_prompt() {
     assert_eq!(told, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
 
     let told = say(&mut dialogue, &json!({ "id": 3, "result": { "stopReason": "end_turn" } }));
-    assert_eq!(told, end(finished(None)));
+    assert_eq!(told, answered(finished(None)));
 }
 
 #[test]
@@ -195,19 +206,61 @@ fn without_an_option_for_this_one_call_the_question_counts_as_not_answered() {
 }
 
 #[test]
-fn each_stop_reason_is_an_outcome() {
+fn each_stop_reason_is_an_outcome_and_a_limit_that_left_no_words_a_failure() {
     let cases = [
-        ("end_turn", Stop::EndTurn),
-        ("max_tokens", Stop::MaxTokens),
-        ("max_turn_requests", Stop::MaxTurns),
-        ("refusal", Stop::Refusal),
+        ("end_turn", Stop::EndTurn, true),
+        ("max_tokens", Stop::MaxTokens, false),
+        ("max_turn_requests", Stop::MaxTurns, false),
+        ("refusal", Stop::Refusal, true),
     ];
-    for (reason, stop) in cases {
-        let told = say(&mut prompted(&turn("x")), &json!({ "id": 3, "result": { "stopReason": reason } }));
-        assert_eq!(told, end(Outcome { stop, ..finished(None) }));
+    for (reason, stop, is_good_without_words) in cases {
+        let result = json!({ "id": 3, "result": { "stopReason": reason } });
+        let mut speaking = prompted(&turn("x"));
+        say(&mut speaking, &chunk("words"));
+        assert_eq!(say(&mut speaking, &result), answered(Outcome { stop, ..finished(None) }));
+        let told = say(&mut prompted(&turn("x")), &result);
+        let Some(Event::Done(outcome)) = told.last() else { panic!("{told:?}") };
+        assert_eq!((outcome.stop, outcome.failure.is_none()), (stop, is_good_without_words));
     }
     let told = say(&mut prompted(&turn("x")), &json!({ "id": 3, "result": { "stopReason": "cancelled" } }));
-    assert_eq!(told, end(failed(Category::Unknown, "The agent says that the turn was cancelled", "")));
+    assert_eq!(told, answered(failed(Category::Unknown, "The agent says that the turn was cancelled", "")));
+}
+
+#[test]
+fn t2_10_pieces_that_come_behind_the_answer_belong_to_the_turn() {
+    let mut late = prompted(&turn("x"));
+    assert_eq!(say(&mut late, &chunk("The answer is ")), vec![Event::Text("The answer is ".into())]);
+    let end_of_turn = json!({ "id": 3, "result": { "stopReason": "end_turn" } });
+    assert_eq!(say(&mut late, &end_of_turn), answered(finished(None)));
+    let told = say(&mut late, &chunk("forty-two."));
+    assert_eq!(told, vec![Event::Text("forty-two.".into()), Event::Done(finished(None))]);
+
+    // What comes behind may change the verdict.
+    let mut refused = prompted(&turn("x"));
+    let call = json!({ "toolCallId": "c", "kind": "execute", "title": "rm" });
+    let params = json!({ "toolCall": call, "options": [] });
+    say(&mut refused, &json!({ "id": 9, "method": "session/request_permission", "params": params }));
+    say(&mut refused, &end_of_turn);
+    let told = say(&mut refused, &chunk("I may not."));
+    assert_eq!(told, vec![Event::Text("I may not.".into()), Event::Done(finished(None))]);
+}
+
+#[test]
+fn t2_28_the_id_of_a_request_goes_back_as_it_came() {
+    for id in [json!("7c0e-uuid"), json!(0), json!("3"), json!(3.5), json!(u64::MAX), json!([1])] {
+        let request = json!({ "id": id, "method": "odd/question" });
+        let error = json!({ "code": -32601, "message": "method not found: odd/question" });
+        let told = say(&mut prompted(&turn("x")), &request);
+        assert_eq!(told, vec![reply(&json!({ "jsonrpc": "2.0", "id": id, "error": error }))]);
+    }
+}
+
+#[test]
+fn the_number_of_a_request_comes_back_in_any_spelling() {
+    for id in [json!(3), json!(3.0), json!("3"), json!("3.0")] {
+        let told = say(&mut prompted(&turn("x")), &json!({ "id": id, "result": { "stopReason": "end_turn" } }));
+        assert_eq!(told, answered(finished(None)), "{id}");
+    }
 }
 
 #[test]
@@ -228,7 +281,7 @@ fn a_turn_that_ends_at_a_refused_call_is_a_failure_unless_the_agent_goes_on() {
 
     let mut silent = prompted(&turn("x"));
     say(&mut silent, &asked);
-    assert_eq!(say(&mut silent, &end_of_turn), end(failed(Category::Configuration, message, "rm -r .")));
+    assert_eq!(say(&mut silent, &end_of_turn), answered(failed(Category::Configuration, message, "rm -r .")));
 
     let answer = json!({ "sessionUpdate": "agent_message_chunk", "content": { "text": "I may not." } });
     let read = json!({ "sessionUpdate": "tool_call", "toolCallId": "d", "kind": "read", "status": "completed" });
@@ -236,16 +289,12 @@ fn a_turn_that_ends_at_a_refused_call_is_a_failure_unless_the_agent_goes_on() {
         let mut going_on = prompted(&turn("x"));
         say(&mut going_on, &asked);
         say(&mut going_on, &json!({ "method": "session/update", "params": { "update": update } }));
-        assert_eq!(say(&mut going_on, &end_of_turn), end(finished(None)));
+        assert_eq!(say(&mut going_on, &end_of_turn), answered(finished(None)));
     }
 }
 
 #[test]
 fn what_copilot_says_in_the_models_name_is_no_answer_and_what_the_model_says_is_one() {
-    let chunk = |text: &str| {
-        let update = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": text } });
-        json!({ "method": "session/update", "params": { "update": update } })
-    };
     let prompted = |name: &str| {
         let mut dialogue = begun(&turn("x"));
         say(&mut dialogue, &json!({ "id": 1, "result": { "agentInfo": { "name": name } } }));
@@ -259,12 +308,12 @@ fn what_copilot_says_in_the_models_name_is_no_answer_and_what_the_model_says_is_
     // Without tokens the model did not speak.
     let mut copilot = prompted("Copilot");
     assert_eq!(say(&mut copilot, &chunk(said)), vec![]);
-    assert_eq!(say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn" } })), end(failure));
+    assert_eq!(say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn" } })), answered(failure));
 
     let mut copilot = prompted("Copilot");
     say(&mut copilot, &chunk(said));
     let told = say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn", "usage": usage } }));
-    assert_eq!(told.get(1..), Some(&[vec![Event::Text(said.into())], end(finished(None))].concat()[..]));
+    assert_eq!(told.get(1..), Some(&[vec![Event::Text(said.into())], answered(finished(None))].concat()[..]));
 
     let mut copilot = prompted("Copilot");
     say(&mut copilot, &chunk(said));
@@ -300,7 +349,14 @@ fn a_program_that_does_not_speak_the_protocol_is_a_failure() {
     let remarks =
         ["usage: agent", "[1]", "{\"id\":1}"].map(|line| notice(Level::Debug, format!("not a message: {line}")));
     assert_eq!(told, remarks);
-    assert_eq!(dialogue.exit(ExitStatus::Code(0)), failed(Category::Unknown, NO_OUTPUT, ""));
+    let message = "The agent printed nothing that is known here, only `an object of no kind`";
+    let printed = "usage: agent\n[1]\n{\"id\":1}";
+    assert_eq!(dialogue.exit(ExitStatus::Code(0)), failed(Category::Unknown, message, printed));
+
+    // Nothing at all is an answer, unless a session was to be resumed.
+    assert_eq!(begun(&turn("x")).exit(ExitStatus::Code(0)), finished(Some(NO_OUTPUT.into())));
+    let resumed = Turn { session: Some("s".into()), ..turn("x") };
+    assert_eq!(begun(&resumed).exit(ExitStatus::Code(0)), failed(Category::Unknown, NO_OUTPUT, ""));
 
     let mut dialogue = prompted(&turn("x"));
     let message = "The agent ended before it had finished its turn";

@@ -5,7 +5,8 @@ use std::io;
 use agentbay_plugin_acp::Acp;
 use agentbay_plugin_sdk::Turn;
 use agentbay_plugin_sdk::testing::{
-    Capture, captures, check_damaged, check_groupings, check_interleaved, check_mutated, check_truncated, compare, turn,
+    Capture, captures, check_damaged, check_groupings, check_interleaved, check_mutated, check_mutated_streams,
+    check_truncated, compare, turn,
 };
 
 fn recorded() -> io::Result<Vec<Capture>> {
@@ -45,4 +46,9 @@ fn two_runs_at_once_do_not_touch_each_other() -> io::Result<()> {
 fn an_event_with_a_value_that_should_be_another_is_no_panic() -> io::Result<()> {
     recorded()?.iter().for_each(|capture| check_mutated::<Acp>(capture, &turn("x")));
     Ok(())
+}
+
+#[test]
+fn events_that_are_written_ordered_and_surrounded_as_never_before_lose_no_text_and_are_no_answer() -> io::Result<()> {
+    check_mutated_streams::<Acp>(&recorded()?, &turn("Say hello"), 60)
 }

@@ -6,6 +6,7 @@ use agentbay_plugin_acp::Acp;
 use agentbay_plugin_sdk::testing::{Capture, GROUPINGS, Grouping, Replay, damaged, replay, turn};
 use agentbay_plugin_sdk::{
     Category, Event, ExitStatus, Level, Outcome, ToolCall, ToolResult, Usage, UsageScope, failed, finished, notice,
+    settle,
 };
 use serde_json::json;
 
@@ -37,7 +38,7 @@ fn told_to(case: &str, session: &str, end: Outcome) -> io::Result<Vec<Event>> {
         request(3, "session/prompt", prompt),
     ];
     assert_eq!(outcome, end, "{case}");
-    let end = [Event::EndInput, Event::Done(end)];
+    let end = [settle(), Event::Done(end)];
     assert_eq!(events.drain(..3).collect::<Vec<_>>(), begin, "{case}");
     assert_eq!(events.split_off(events.len() - 2), end, "{case}");
     Ok(events)
@@ -170,7 +171,7 @@ fn a_dialogue_without_its_end_is_never_a_success() -> io::Result<()> {
         for stdout in damaged(&recorded(case)?.stdout) {
             let told = replay::<Acp>(&turn("x"), &stdout, Grouping::Whole, ExitStatus::Code(0));
             let has_end = told.events.iter().any(|event| matches!(event, Event::Done(_)));
-            assert!(has_end || told.outcome.failure.is_some(), "{stdout}");
+            assert!(has_end || stdout.is_empty() || told.outcome.failure.is_some(), "{stdout}");
         }
     }
     Ok(())

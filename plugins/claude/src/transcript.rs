@@ -1,7 +1,7 @@
 //! Owns what is Claude Code's own: how the prompt is handed over, and how it counts. The events are read by the SDK.
 
 use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens, user_message};
-use agentbay_plugin_sdk::{Event, Protocol, Turn, UsageScope, Value};
+use agentbay_plugin_sdk::{Event, Outcome, Protocol, Turn, UsageScope, Value};
 
 use crate::LOGIN_HINT;
 
@@ -29,5 +29,13 @@ impl Protocol for Events {
 
     fn error(&self) -> &str {
         self.0.error()
+    }
+
+    fn unknown(&self) -> &str {
+        self.0.unknown()
+    }
+
+    fn exited(&mut self, code: i32) -> Option<Outcome> {
+        self.0.exited(code)
     }
 }

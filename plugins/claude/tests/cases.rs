@@ -159,3 +159,37 @@ fn case_076_an_empty_balance_is_a_spent_allowance() {
         Failure::new(Category::Quota, "The usage limit of the account is reached", "Credit balance is too low");
     assert_eq!(failure(stdout), Some(expected));
 }
+
+#[test]
+fn the_form_of_the_adapter_protocol_is_read() {
+    let stdout = r#"{"type":"turn.started","id":"turn_123"}
+{"type":"content","content":"Hello! "}
+{"type":"content","content":"How can I help?"}
+{"type":"turn.completed","usage":{"input_tokens":10,"output_tokens":8}}"#;
+    let events = vec![text("Hello! "), text("How can I help?"), usage(10, 8), Event::Done(finished(None))];
+    assert_eq!(run(stdout, 0), Replay { events, outcome: finished(None) });
+}
+
+#[test]
+fn a_limit_of_turns_without_a_text_is_a_failure_and_with_one_the_end_of_an_answer() {
+    let result = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (1)"]}"#;
+    let told = run(&format!("{INIT}\n{result}"), 1);
+    assert!(told.outcome.failure.is_some());
+    let said = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"So far"}]}}"#;
+    let told = run(&format!("{INIT}\n{said}\n{result}"), 1);
+    assert_eq!(told.outcome, Outcome { stop: Stop::MaxTurns, ..finished(None) });
+}
+
+#[test]
+fn an_error_that_is_no_flag_is_one_all_the_same() {
+    for error in [
+        r#""is_error":false,"error":"boom""#,
+        r#""is_error":"true","result":"boom""#,
+        r#""is_error":false,"error":{"data":{"message":"boom"}}"#,
+        r#""is_error":1,"errors":[{"message":"boom"}]"#,
+        r#""subtype":"error_during_execution","errors":["boom"]"#,
+    ] {
+        let detail = failure(&format!("{{\"type\":\"result\",{error}}}")).map(|failure| failure.detail);
+        assert_eq!(detail.as_deref(), Some("boom"), "{error}");
+    }
+}

@@ -32,9 +32,9 @@ impl Tool {
             "collab_tool_call" => (json::shown(item, &["tool"]), only("prompt"), String::new()),
             _ => return None,
         };
-        let exit_code = json::at(item, &["exit_code"]).and_then(Value::as_i64).unwrap_or(0);
+        let exit_code = json::integer(item, &["exit_code"]).unwrap_or(0);
         let is_error = exit_code != 0 || matches!(json::text(item, &["status"]), Some("failed" | "declined"));
-        Some(Self { id: json::shown(item, &["id"]), name, input, output, is_error })
+        Some(Self { id: json::id(item, &["id"]), name, input, output, is_error })
     }
 
     pub(crate) fn call(&self) -> ToolCall {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use agentbay_plugin_sdk::{
-    Category, Event, Level, Outcome, Protocol, Speech, Stop, Turn, Usage, UsageScope, Value, classify, failed,
-    finished, json, notice,
+    Event, Level, Outcome, Protocol, Speech, Stop, Turn, Usage, UsageScope, Value, classify, finished, json, notice,
+    usage_beside,
 };
 
 use crate::LOGIN_HINT;
@@ -22,8 +22,8 @@ pub struct Events {
     speech: Speech,
     /// Tool calls that were told and have no result yet.
     open_calls: BTreeSet<String>,
-    /// The kind of the last item that is not known.
-    unknown_item: Option<String>,
+    /// The kind of the last item that is not known; empty if there was none.
+    unknown_item: String,
     error: String,
 }
 
@@ -32,13 +32,18 @@ impl Protocol for Events {
     const LOGIN_HINT: &'static str = LOGIN_HINT;
 
     fn new(_turn: &Turn) -> Self {
-        Self { speech: Speech::default(), open_calls: BTreeSet::new(), unknown_item: None, error: String::new() }
+        Self {
+            speech: Speech::default(),
+            open_calls: BTreeSet::new(),
+            unknown_item: String::new(),
+            error: String::new(),
+        }
     }
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
         match json::text(event, &["type"]) {
             Some("thread.started") => {
-                events.extend(json::some_text(event, &["thread_id"]).map(|id| Event::Session(id.into())));
+                events.extend(json::some_id(event, &["thread_id"]).map(Event::Session));
             }
             Some("turn.started" | "item.updated") => {}
             Some("item.started") => {
@@ -48,13 +53,14 @@ impl Protocol for Events {
             }
             Some("item.completed") => self.completed(event, events),
             // Progress, such as "Reconnecting... 2/5": the run goes on, or `turn.failed` follows.
-            Some("error") => self.warn(json::text(event, &["message"]), events),
+            Some("error") => self.warn(&json::error_words(event), events),
             Some("turn.completed") => {
-                events.push(Event::Usage(usage(event)));
-                events.push(Event::Done(self.completed_turn()));
+                events.extend(usage(event).map(Event::Usage));
+                events.push(Event::Done(Self::completed_turn(event)));
             }
             Some("turn.failed") => {
-                events.push(Event::Done(failed_turn(json::text(event, &["error", "message"]).unwrap_or(&self.error))));
+                let said = json::at(event, &["error"]).map(json::error_words).filter(|said| !said.is_empty());
+                events.push(Event::Done(failed_turn(said.as_deref().unwrap_or(&self.error))));
             }
             Some(_) | None => return false,
         }
@@ -64,15 +70,24 @@ impl Protocol for Events {
     fn error(&self) -> &str {
         &self.error
     }
+
+    fn unknown(&self) -> &str {
+        &self.unknown_item
+    }
 }
 
 impl Events {
     fn completed(&mut self, event: &Value, events: &mut Vec<Event>) {
-        let text = json::some_text(event, &["item", "text"]);
-        let kind = tool::kind(event);
+        let nested = || json::some_text(event, &["item", "agent_message", "text"]);
+        let text = json::some_text(event, &["item", "text"]).or_else(nested);
+        // An older form has the message in a field by its name.
+        let kind = tool::kind(event).or_else(|| nested().map(|_| "agent_message"));
         match kind {
             Some("agent_message" | "assistant_message") => {
                 self.speech.part();
+                if json::at(event, &["item", "text"]).is_some_and(|text| !text.is_string()) {
+                    self.unknown_item = "agent_message".into();
+                }
                 self.speech.say(text.unwrap_or_default(), events);
             }
             Some("reasoning") => events.extend(text.map(|text| Event::Reasoning(text.into()))),
@@ -80,7 +95,8 @@ impl Events {
             Some("error") => {
                 events.extend(json::text(event, &["item", "message"]).map(|said| notice(Level::Warning, said)))
             }
-            Some("todo_list") | None => {}
+            Some("todo_list") => {}
+            None => self.unknown_item = "of no type".into(),
             Some(other) => {
                 if let Some(tool) = Tool::of(event) {
                     // Some items are told only when they are over.
@@ -88,21 +104,16 @@ impl Events {
                     self.open_calls.remove(&tool.id);
                     events.push(Event::ToolResult(tool.result()));
                 } else {
-                    self.unknown_item = Some(other.chars().take(SHOWN_CHARS).collect());
+                    self.unknown_item = other.chars().take(SHOWN_CHARS).collect();
                 }
             }
         }
     }
 
-    /// A turn in which nothing was said is one all the same, unless there was something that may have been the answer.
-    fn completed_turn(&self) -> Outcome {
-        match &self.unknown_item {
-            Some(kind) if !self.speech.spoke() => {
-                let message = format!("Codex told its answer in a form that is not known: item `{kind}`");
-                failed(Category::Unknown, message, "")
-            }
-            Some(_) | None => finished(None),
-        }
+    /// A failure may also be a field of the event that ends the turn.
+    fn completed_turn(event: &Value) -> Outcome {
+        let error = json::at(event, &["error"]).filter(|error| json::is_error(error));
+        error.map_or_else(|| finished(None), |error| failed_turn(&json::error_words(error)))
     }
 
     fn call(&mut self, tool: &Tool, events: &mut Vec<Event>) {
@@ -111,8 +122,8 @@ impl Events {
         }
     }
 
-    fn warn(&mut self, said: Option<&str>, events: &mut Vec<Event>) {
-        if let Some(said) = said {
+    fn warn(&mut self, said: &str, events: &mut Vec<Event>) {
+        if !said.is_empty() {
             said.clone_into(&mut self.error);
             events.push(notice(Level::Warning, said));
         }
@@ -128,14 +139,6 @@ fn failed_turn(said: &str) -> Outcome {
 }
 
 /// The counts are totals of the thread, earlier turns included. What the last turn took is told nowhere in these events.
-fn usage(event: &Value) -> Usage {
-    let tokens = |name: &str| json::count(event, &["usage", name]);
-    Usage {
-        scope: UsageScope::Thread,
-        input: tokens("input_tokens"),
-        cached_input: tokens("cached_input_tokens"),
-        cache_write: tokens("cache_write_input_tokens"),
-        output: tokens("output_tokens"),
-        reasoning: tokens("reasoning_output_tokens"),
-    }
+fn usage(event: &Value) -> Option<Usage> {
+    usage_beside(event, UsageScope::Thread)
 }

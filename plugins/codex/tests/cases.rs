@@ -46,7 +46,7 @@ fn case_010_both_names_of_an_answer_are_read_and_an_unknown_one_is_an_error() {
         assert_eq!(run(&stdout(item), 0), Replay { events: events.clone(), outcome: finished(None) });
     }
     let unknown = run(&stdout(r#"{"id":"item_3","type":"final_words","text":"yes"}"#), 0).outcome;
-    let message = "Codex told its answer in a form that is not known: item `final_words`";
+    let message = "Codex told its answer in a form that is not known: `final_words`";
     assert_eq!(unknown, failed(Category::Unknown, message, ""));
 }
 
@@ -136,4 +136,45 @@ fn case_078_a_folder_that_is_not_trusted_is_a_matter_of_configuration() {
     transcript.output(StreamName::Stderr, said);
     let message = "The CLI does not trust the folder it was started in";
     assert_eq!(transcript.exit(ExitStatus::Code(1)), failed(Category::Configuration, message, said));
+}
+
+#[test]
+fn the_form_of_the_adapter_protocol_is_read() {
+    for item in [
+        r#"{"type":"agent_message","text":"Here's my response."}"#,
+        r#"{"agent_message":{"text":"Here's my response."}}"#,
+        r#"{"type":"agent_message","agent_message":{"text":"Here's my response."}}"#,
+    ] {
+        let stdout = format!(
+            r#"{{"type":"thread.started","thread_id":"thread_abc"}}
+{{"type":"item.completed","item":{item}}}
+{{"type":"turn.completed"}}"#
+        );
+        // Without counts none are told, so that they are estimated.
+        let events = vec![
+            Event::Session("thread_abc".into()),
+            Event::Text("Here's my response.".into()),
+            Event::Done(finished(None)),
+        ];
+        assert_eq!(run(&stdout, 0), Replay { events, outcome: finished(None) });
+    }
+}
+
+#[test]
+fn counts_under_the_names_of_openai_are_read() {
+    let stdout = r#"{"type":"item.completed","item":{"type":"agent_message","text":"a"}}
+{"type":"turn.completed","usage":{"prompt_tokens":"3","completion_tokens":1.0}}"#;
+    assert!(run(stdout, 0).events.contains(&usage(3, 1)));
+}
+
+#[test]
+fn an_error_beside_a_good_end_is_a_failure() {
+    for end in [
+        r#"{"type":"turn.completed","error":{"message":"boom"}}"#,
+        r#"{"type":"turn.completed","error":"boom"}"#,
+        r#"{"type":"turn.failed","error":"boom"}"#,
+        r#"{"type":"turn.failed","error":{"error":{"message":"boom"}}}"#,
+    ] {
+        assert_eq!(run(end, 0).outcome, failed(Category::Unknown, "CLI failed", "boom"), "{end}");
+    }
 }

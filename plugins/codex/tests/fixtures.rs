@@ -5,7 +5,7 @@ use std::io;
 use agentbay_plugin_codex::Codex;
 use agentbay_plugin_sdk::testing::{
     Capture, Grouping, answer_of, captures, check_damaged, check_groupings, check_interleaved, check_mutated,
-    check_truncated, compare, turn,
+    check_mutated_streams, check_truncated, compare, turn,
 };
 
 fn recorded() -> io::Result<Vec<Capture>> {
@@ -59,4 +59,9 @@ fn the_answer_is_what_the_model_said() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn events_that_are_written_ordered_and_surrounded_as_never_before_lose_no_text_and_are_no_answer() -> io::Result<()> {
+    check_mutated_streams::<Codex>(&recorded()?, &turn("Say hello"), 60)
 }

@@ -3,10 +3,17 @@
 
 use agentbay_plugin_sdk::classify::Report;
 use agentbay_plugin_sdk::{
-    Category, Event, Failure, Level, Protocol, Speech, ToolCall, ToolResult, Turn, Value, finished, json, notice,
+    Background, Category, Event, Failure, Level, Outcome, Protocol, Speech, ToolCall, ToolResult, Turn, Value,
+    finished, json, notice,
 };
 
 use crate::plan;
+
+/// The fields that words stand in.
+const WORDS: [&str; 3] = ["content", "deltaContent", "text"];
+
+/// How much of an unknown name is shown.
+const KIND_CHARS: usize = 60;
 
 /// The state of one run's events.
 #[derive(Debug)]
@@ -21,6 +28,9 @@ pub struct Events {
     reasoning_came: bool,
     /// What `session.error` said last.
     error: Option<Failure>,
+    background: Background,
+    /// The kind of the last event that is not known and has words; empty if there was none.
+    unknown: String,
     is_done: bool,
 }
 
@@ -39,6 +49,8 @@ impl Protocol for Events {
             text_came: false,
             reasoning_came: false,
             error: None,
+            background: Background::default(),
+            unknown: String::new(),
             is_done: false,
         }
     }
@@ -68,6 +80,14 @@ impl Protocol for Events {
     fn error(&self) -> &str {
         self.error.as_ref().map_or("", |error| &error.detail)
     }
+
+    fn unknown(&self) -> &str {
+        &self.unknown
+    }
+
+    fn exited(&mut self, code: i32) -> Option<Outcome> {
+        self.background.exited(code)
+    }
 }
 
 impl Events {
@@ -77,10 +97,11 @@ impl Events {
             "assistant.message_start" if self.text_came => {}
             "assistant.message_start" => self.speech.part(),
             "assistant.message_delta" => {
-                self.text_came = true;
-                self.speech.say(json::text(data, &["deltaContent"]).unwrap_or_default(), events);
+                let words = self.words(kind, data, "deltaContent");
+                self.text_came |= !words.is_empty();
+                self.speech.say(words, events);
             }
-            "assistant.message" => self.message(data, events),
+            "assistant.message" => self.message(kind, data, events),
             "assistant.reasoning_delta" => {
                 self.reasoning_came = true;
                 reason(json::some_text(data, &["deltaContent"]), events);
@@ -90,19 +111,36 @@ impl Events {
             "assistant.turn_retry" => self.speech.again(),
             "tool.execution_start" => self.call(data, events),
             "tool.execution_complete" => self.tool_result(data, events),
+            "subagent.started" => self.background.began(json::id(data, &["toolCallId"])),
+            "subagent.completed" | "subagent.failed" => self.background.ended(&json::id(data, &["toolCallId"])),
+            "session.background_tasks_changed" => self.tasks(data),
             "session.error" => self.error = Some(failure(data, "message", "errorType")),
             "session.warning" => remark(Level::Warning, data, "message", events),
             "session.info" => remark(Level::Info, data, "message", events),
             "model.call_failure" => self.call_failure(data, events),
+            "user.message" | "system.message" => {}
+            _ if WORDS.iter().any(|field| json::some_text(data, &[field]).is_some()) => {
+                self.unknown = kind.chars().take(KIND_CHARS).collect();
+            }
             _ => {}
         }
     }
 
+    /// The words in a field, which has some in every known version.
+    fn words<'a>(&mut self, kind: &str, data: &'a Value, field: &str) -> &'a str {
+        let words = json::text(data, &[field]);
+        if words.is_none() {
+            kind.clone_into(&mut self.unknown);
+        }
+        words.unwrap_or_default()
+    }
+
     /// The whole message. Without deltas it is the first that is heard of it.
-    fn message(&mut self, data: &Value, events: &mut Vec<Event>) {
+    fn message(&mut self, kind: &str, data: &Value, events: &mut Vec<Event>) {
         if !std::mem::take(&mut self.text_came) {
             self.speech.part();
-            self.speech.say(json::text(data, &["content"]).unwrap_or_default(), events);
+            let words = self.words(kind, data, "content");
+            self.speech.say(words, events);
         }
         self.speech.part();
     }
@@ -114,10 +152,17 @@ impl Events {
         }
     }
 
+    /// Most of these events name no tasks.
+    fn tasks(&mut self, data: &Value) {
+        if json::at(data, &["tasks"]).is_some_and(Value::is_array) {
+            self.background.are(json::items(data, &["tasks"]).iter().map(|task| json::id(task, &["id"])));
+        }
+    }
+
     fn call(&mut self, data: &Value, events: &mut Vec<Event>) {
         self.speech.part();
         events.push(Event::ToolCall(ToolCall {
-            id: json::shown(data, &["toolCallId"]),
+            id: json::id(data, &["toolCallId"]),
             name: json::shown(data, &["toolName"]),
             input: json::at(data, &["arguments"]).map_or_else(|| "{}".to_owned(), Value::to_string),
         }));
@@ -125,10 +170,10 @@ impl Events {
 
     fn tool_result(&mut self, data: &Value, events: &mut Vec<Event>) {
         self.speech.part();
-        let exit_code = json::at(data, &["shellExecution", "exitCode"]).and_then(Value::as_i64).unwrap_or(0);
+        let exit_code = json::integer(data, &["shellExecution", "exitCode"]).unwrap_or(0);
         let output = json::some_text(data, &["result", "content"]).map(String::from);
         events.push(Event::ToolResult(ToolResult {
-            id: json::shown(data, &["toolCallId"]),
+            id: json::id(data, &["toolCallId"]),
             output: output.unwrap_or_else(|| json::shown(data, &["error", "message"])),
             is_error: !json::is_true(data, &["success"]) || exit_code != 0,
         }));
@@ -154,13 +199,17 @@ impl Events {
 
     /// An error that was told before a good end was overcome.
     fn result(&mut self, event: &Value, events: &mut Vec<Event>) {
-        if let Some(id) = json::some_text(event, &["sessionId"]) {
-            self.session(id, events);
+        if let Some(id) = json::some_id(event, &["sessionId"]) {
+            self.session(&id, events);
         }
-        let is_good = json::at(event, &["exitCode"]).and_then(Value::as_i64) == Some(0);
-        let error = self.error.take().unwrap_or_else(|| Report::new("").failure());
-        if !std::mem::replace(&mut self.is_done, true) {
-            events.push(Event::Done(if is_good { finished(None) } else { error.into() }));
+        let told = json::at(event, &["error"]).filter(|error| json::is_error(error));
+        let is_good = json::integer(event, &["exitCode"]) == Some(0) && told.is_none();
+        let error = told.map(|error| Report::new(&json::error_words(error)).failure()).or_else(|| self.error.take());
+        let error = error.unwrap_or_else(|| Report::new("").failure());
+        let verdict = self.background.over(if is_good { finished(None) } else { error.into() });
+        if let Some(verdict) = verdict.filter(|_| !self.is_done) {
+            self.is_done = true;
+            events.push(Event::Done(verdict));
         }
     }
 }
@@ -174,7 +223,8 @@ fn remark(level: Level, data: &Value, field: &str, events: &mut Vec<Event>) {
 }
 
 fn failure(data: &Value, said: &str, code: &str) -> Failure {
-    let text = |field: &str| json::text(data, &[field]).unwrap_or_default();
-    let status = json::at(data, &["statusCode"]).and_then(Value::as_u64);
-    Report::new(text(said)).status(status).code(text(code)).failure()
+    let said = json::at(data, &[said]).map(json::error_words).unwrap_or_default();
+    let code = json::text(data, &[code]).unwrap_or_default();
+    let status = json::integer(data, &["statusCode"]).and_then(|status| u64::try_from(status).ok());
+    Report::new(&said).status(status).code(code).failure()
 }

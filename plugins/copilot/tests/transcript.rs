@@ -246,3 +246,23 @@ fn a_run_without_its_end_is_never_a_success() -> io::Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn a_result_while_subagents_work_is_not_the_end() {
+    let message = r#"{"type":"assistant.message","data":{"content":"It runs."}}"#;
+    let started = r#"{"type":"subagent.started","data":{"toolCallId":"c1"}}"#;
+    let completed = r#"{"type":"subagent.completed","data":{"toolCallId":"c1"}}"#;
+    let tasks = r#"{"type":"session.background_tasks_changed","data":{"tasks":[{"id":"c1"}]}}"#;
+    let result = r#"{"type":"result","sessionId":"s","exitCode":0}"#;
+    let dones = |lines: &[&str]| {
+        let told = run(&lines.join("\n"), 0);
+        assert_eq!(told.outcome, finished(None));
+        told.events.iter().filter(|event| matches!(event, Event::Done(_))).count()
+    };
+    for working in [started, tasks] {
+        assert_eq!(dones(&[message, working, result]), 0);
+        assert_eq!(dones(&[message, working, completed, result]), 1);
+    }
+    // Most of these events name no tasks.
+    assert_eq!(dones(&[message, r#"{"type":"session.background_tasks_changed","data":{}}"#, result]), 1);
+}

@@ -16,6 +16,8 @@ const LOOP_DETECTED: &str = "Loop detected";
 pub struct Events {
     speech: Speech,
     error: String,
+    /// What is not known of the last message that may have been the assistant's; empty if there was none.
+    unknown: &'static str,
     is_stopped: bool,
     is_done: bool,
 }
@@ -32,7 +34,7 @@ impl Protocol for Events {
     ];
 
     fn new(_turn: &Turn) -> Self {
-        Self { speech: Speech::default(), error: String::new(), is_stopped: false, is_done: false }
+        Self { speech: Speech::default(), error: String::new(), unknown: "", is_stopped: false, is_done: false }
     }
 
     fn input(turn: &Turn) -> String {
@@ -47,7 +49,7 @@ impl Protocol for Events {
                 // Nothing but the call tells that the text after it is a new message.
                 self.speech.part();
                 events.push(Event::ToolCall(ToolCall {
-                    id: json::shown(event, &["tool_id"]),
+                    id: json::id(event, &["tool_id"]),
                     name: json::shown(event, &["tool_name"]),
                     input: json::at(event, &["parameters"]).map_or_else(|| "{}".to_owned(), Value::to_string),
                 }));
@@ -73,21 +75,31 @@ impl Protocol for Events {
     fn error(&self) -> &str {
         &self.error
     }
+
+    fn unknown(&self) -> &str {
+        self.unknown
+    }
 }
 
 impl Events {
     fn message(&mut self, event: &Value, events: &mut Vec<Event>) {
         // The user's message is an echo of the prompt.
-        if json::text(event, &["role"]) == Some("assistant") {
-            self.speech.say(json::text(event, &["content"]).unwrap_or_default(), events);
+        match json::text(event, &["role"]) {
+            Some("assistant" | "model") => match json::at(event, &["content"]).and_then(json::content_text) {
+                Some(content) => self.speech.say(&content, events),
+                None => self.unknown = "content",
+            },
+            Some("user" | "system") => {}
+            Some(_) | None => self.unknown = "role",
         }
     }
 
     /// A run that ends with `success` may have had some.
     fn remark(&mut self, event: &Value, events: &mut Vec<Event>) {
-        if let Some(said) = json::some_text(event, &["message"]) {
-            said.clone_into(&mut self.error);
+        let said = json::error_words(event);
+        if !said.is_empty() {
             self.is_stopped |= said.starts_with(LOOP_DETECTED);
+            self.error.clone_from(&said);
             events.push(notice(Level::Warning, said));
         }
     }
@@ -96,12 +108,13 @@ impl Events {
         if json::at(event, &["stats"]).is_some_and(Value::is_object) {
             events.push(Event::Usage(usage(event)));
         }
-        let outcome = if json::text(event, &["status"]) == Some("success") {
+        let error = json::at(event, &["error"]).filter(|error| json::is_error(error)).map(json::error_words);
+        let outcome = if json::text(event, &["status"]) == Some("success") && error.is_none() {
             // The answer ends where the CLI stopped the model.
             let stop = if self.is_stopped { Stop::MaxTurns } else { Stop::EndTurn };
             Outcome { stop, ..finished(None) }
         } else {
-            classify::failure(json::some_text(event, &["error", "message"]).unwrap_or(&self.error)).into()
+            classify::failure(error.as_deref().unwrap_or(&self.error)).into()
         };
         self.done(outcome, events);
     }
@@ -109,9 +122,9 @@ impl Events {
     /// What the CLI prints with `--output-format json`: an answer or an error, with the counts of each model.
     fn one_shot(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
         let answer = json::text(event, &["response"]);
-        let error = json::some_text(event, &["error", "message"]);
+        let error = json::at(event, &["error"]).filter(|error| json::is_error(error));
         let outcome = match (answer, error) {
-            (_, Some(error)) => classify::failure(error).into(),
+            (_, Some(error)) => classify::failure(&json::error_words(error)).into(),
             (Some(answer), None) => finished(Some(answer.into())),
             (None, None) => return false,
         };
@@ -131,13 +144,13 @@ impl Events {
 }
 
 fn session(event: &Value, events: &mut Vec<Event>) {
-    events.extend(json::some_text(event, &["session_id"]).map(|id| Event::Session(id.into())));
+    events.extend(json::some_id(event, &["session_id"]).map(Event::Session));
 }
 
 fn tool_result(event: &Value) -> ToolResult {
     let output = json::some_text(event, &["output"]).map(String::from);
     ToolResult {
-        id: json::shown(event, &["tool_id"]),
+        id: json::id(event, &["tool_id"]),
         output: output.unwrap_or_else(|| json::shown(event, &["error", "message"])),
         is_error: json::text(event, &["status"]) != Some("success"),
     }

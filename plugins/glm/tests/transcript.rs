@@ -1,7 +1,9 @@
 //! What is made of the output of `ax-glm`. The role lines themselves are tested with `ax-grok`.
 
+use std::io;
+
 use agentbay_plugin_glm::Glm;
-use agentbay_plugin_sdk::testing::{Grouping, Replay, replay, turn};
+use agentbay_plugin_sdk::testing::{Grouping, Replay, captures, check_mutated_streams, replay, turn};
 use agentbay_plugin_sdk::{Agent, Category, Event, ExitStatus, Transcript, failed, finished};
 
 fn run(stdout: &str) -> Replay {
@@ -28,4 +30,10 @@ fn a_refused_key_is_told_with_the_way_to_log_in() {
 fn standard_input_is_closed_without_a_word() {
     let begun = <Glm as Agent>::Transcript::new(&turn("x")).begin(&turn("Say hello"));
     assert_eq!(begun, vec![Event::Reply(String::new()), Event::EndInput]);
+}
+
+#[test]
+fn events_that_are_written_ordered_and_surrounded_as_never_before_lose_no_text_and_are_no_answer() -> io::Result<()> {
+    let recorded = captures(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/grok"))?;
+    check_mutated_streams::<Glm>(&recorded, &turn("Say hello"), 30)
 }

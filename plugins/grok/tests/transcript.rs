@@ -88,11 +88,11 @@ fn without_a_key_the_message_says_how_to_log_in() -> io::Result<()> {
 }
 
 #[test]
-fn a_run_that_ends_behind_a_call_or_with_nothing_is_a_failure() {
+fn a_run_that_ends_behind_a_call_is_a_failure_and_one_without_output_answers_so() {
     let call = r#"{"role":"assistant","content":"","tool_calls":[{"id":"1","function":{"name":"bash"}}]}"#;
     let message = "Grok ended before it had finished its turn";
     assert_eq!(run(call).outcome, failed(Category::Unknown, message, ""));
-    assert_eq!(run("").outcome, failed(Category::Unknown, NO_OUTPUT, ""));
+    assert_eq!(run("").outcome, finished(Some(NO_OUTPUT.into())));
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub struct Events {
     /// The last error in the log.
     logged: String,
     is_done: bool,
+    /// A text had no words where they are known to stand.
+    is_wordless: bool,
     /// A call was rejected, which ends the run behind the step.
     is_rejected: bool,
 }
@@ -64,6 +66,7 @@ impl Protocol for Events {
             is_internal: false,
             logged: String::new(),
             is_done: false,
+            is_wordless: false,
             is_rejected: false,
         }
     }
@@ -87,7 +90,9 @@ impl Protocol for Events {
             "step_start" => self.step_start(part, events),
             "text" => {
                 self.speech.part();
-                self.speech.say(json::text(part, &["text"]).unwrap_or_default(), events);
+                let words = json::text(part, &["text"]);
+                self.is_wordless |= words.is_none();
+                self.speech.say(words.unwrap_or_default(), events);
             }
             "reasoning" => {
                 events.extend(json::some_text(part, &["text"]).map(|text| Event::Reasoning(text.into())));
@@ -107,6 +112,10 @@ impl Protocol for Events {
         self.error.as_ref().map_or(&self.logged, |error| &error.detail)
     }
 
+    fn unknown(&self) -> &str {
+        if self.is_wordless { "text" } else { "" }
+    }
+
     fn exited(&mut self, code: i32) -> Option<Outcome> {
         match (&self.step, &self.error) {
             (Step::Ended(stop), _) => Some(ended(*stop)),
@@ -121,12 +130,12 @@ impl Protocol for Events {
 impl Events {
     /// The first session told is that of the run.
     fn is_own_session(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
-        let Some(id) = json::some_text(event, &["sessionID"]) else {
+        let Some(id) = json::some_id(event, &["sessionID"]) else {
             return true;
         };
         if self.session.is_empty() {
-            id.clone_into(&mut self.session);
-            events.push(Event::Session(id.into()));
+            self.session.clone_from(&id);
+            events.push(Event::Session(id.clone()));
         }
         self.session == id
     }
@@ -191,9 +200,9 @@ impl Events {
 
     /// A call is told when it is over, in one event with its result.
     fn tool(&mut self, part: &Value, events: &mut Vec<Event>) {
-        let id = json::shown(part, &["callID"]);
+        let id = json::id(part, &["callID"]);
         let error = json::some_text(part, &["state", "error"]);
-        let exit_code = json::at(part, &["state", "metadata", "exit"]).and_then(Value::as_i64).unwrap_or(0);
+        let exit_code = json::integer(part, &["state", "metadata", "exit"]).unwrap_or(0);
         self.step = Step::Running { called: true };
         self.is_rejected |= error.is_some_and(|error| error.starts_with(REJECTED));
         self.speech.part();
@@ -248,9 +257,11 @@ fn failure(event: &Value) -> Failure {
     let name = json::text(event, &["error", "name"]).unwrap_or_default();
     let body = json::text(data, &["responseBody"]).and_then(json::leading_object).unwrap_or(Value::Null);
     let code = ["code", "type", "status"].into_iter().find_map(|field| json::some_text(&body, &["error", field]));
-    let said = json::some_text(data, &["message"]).unwrap_or(name);
-    let status = json::at(data, &["statusCode"]).and_then(Value::as_u64);
-    let mut failure = Report::new(said).status(status).code(code.unwrap_or(name)).failure();
+    let told = json::at(event, &["error"]).or_else(|| json::at(event, &["message"])).map(json::error_words);
+    let said = json::some_text(data, &["message"]).or(Some(name).filter(|name| !name.is_empty())).map(String::from);
+    let said = said.or(told).unwrap_or_default();
+    let status = json::integer(data, &["statusCode"]).and_then(|status| u64::try_from(status).ok());
+    let mut failure = Report::new(&said).status(status).code(code.unwrap_or(name)).failure();
     failure.retry = retry_after(data).or(failure.retry);
     failure
 }

@@ -3,7 +3,7 @@
 
 use agentbay_plugin_sdk::acp;
 use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens};
-use agentbay_plugin_sdk::{Event, Protocol, Turn, UsageScope, Value};
+use agentbay_plugin_sdk::{Event, Outcome, Protocol, Turn, UsageScope, Value};
 
 use crate::{LOGIN_HINT, plan};
 
@@ -34,6 +34,14 @@ impl Protocol for Events {
 
     fn error(&self) -> &str {
         self.0.error()
+    }
+
+    fn unknown(&self) -> &str {
+        self.0.unknown()
+    }
+
+    fn exited(&mut self, code: i32) -> Option<Outcome> {
+        self.0.exited(code)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Owns the verdict on a process that ended without having said that its turn is over.
 
-use crate::{Category, ExitStatus, Failure, KillReason, Outcome, classify};
+use crate::{Category, ExitStatus, Failure, KillReason, Outcome, Stop, classify, finished};
 
-/// The message of a run whose output was empty. Which of the two, an answer or a failure, is the plugin's decision.
+/// What a run answers whose output was empty.
 pub const NO_OUTPUT: &str = "No output from CLI.";
 
 /// The verdict by the way a process ended: `clean` is asked if it exited with 0. Otherwise the turn failed, and `said` is
@@ -24,6 +24,25 @@ pub fn ended_without_answer(message: &str, said: &str) -> Outcome {
         failure.message = message.into();
     }
     failure.into()
+}
+
+/// The verdict on a process that exited with 0 and printed nothing: it answered so, unless standard error says why, or the
+/// turn resumes a session. A session of which nothing is heard is not there.
+pub fn silent(said: &str, is_resumed: bool) -> Outcome {
+    if said.is_empty() && !is_resumed {
+        return finished(Some(NO_OUTPUT.to_owned()));
+    }
+    ended_without_answer(NO_OUTPUT, said)
+}
+
+/// A turn that was cut off before anything was said has no answer, which is a failure.
+pub(crate) fn cut_off(stop: Stop) -> Option<Failure> {
+    let message = match stop {
+        Stop::MaxTurns => "The agent used up its turns before it had said anything: raise the CLI's limit of turns",
+        Stop::MaxTokens => "The agent used up its tokens before it had said anything: raise the CLI's limit of tokens",
+        Stop::EndTurn | Stop::Refusal => return None,
+    };
+    Some(Failure::new(Category::Unknown, message, ""))
 }
 
 /// Why the host ended the process, in words for the client.

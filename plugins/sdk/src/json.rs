@@ -57,9 +57,10 @@ pub fn id(value: &Value, path: &[&str]) -> String {
     number.map_or_else(|| shown(value, path), |number| number.to_string())
 }
 
-/// The id at a path, unless it is empty.
+/// The id at a path, if it is a string that is not empty or a number.
 pub fn some_id(value: &Value, path: &[&str]) -> Option<String> {
-    Some(id(value, path)).filter(|id| !id.is_empty())
+    let is_id = at(value, path).is_some_and(|id| id.is_string() || id.is_number());
+    Some(id(value, path)).filter(|id| is_id && !id.is_empty())
 }
 
 /// Whether there is a `true` at a path, also one that is written as a string or as 1.

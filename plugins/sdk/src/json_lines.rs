@@ -1,13 +1,14 @@
-//! Owns the transcript of a CLI that prints one JSON event a line, as far as it is the same for all of them: what counts as
-//! an event, what becomes of plain text, and the verdict on a process that ended without an event for it. What the events
-//! mean is a [`Protocol`].
+//! Owns the transcript of a CLI that prints JSON events, as far as it is the same for all of them: what counts as an event,
+//! what becomes of plain text, and the verdict on a process that ended without an event for it. What the events mean is a
+//! [`Protocol`], what was not understood is kept in `unread.rs`.
 
 use serde_json::Value;
 
-use crate::document::Document;
+use crate::ending::cut_off;
+use crate::unread::{Unread, is_glue, lost};
 use crate::{
-    Category, Event, ExitStatus, Failure, LastBlock, Level, NO_OUTPUT, Outcome, StderrTail, StreamName, Transcript,
-    Turn, ended, ended_without_answer, finished, notice,
+    Category, Event, ExitStatus, Failure, JsonReader, Level, Outcome, Piece, StderrTail, StreamName, Transcript, Turn,
+    ended, ended_without_answer, finished, notice, silent,
 };
 
 /// How many characters of a line are shown in a notice.
@@ -46,6 +47,11 @@ pub trait Protocol {
         ""
     }
 
+    /// The kind of a part of a known event that is not known and may have been the answer; empty if there was none.
+    fn unknown(&self) -> &str {
+        ""
+    }
+
     /// The verdict on a process that ended by itself with this code, for a CLI that never says that its turn is over. None: it
     /// had not finished, and the usual rule holds. Asked only after the first event.
     fn exited(&mut self, code: i32) -> Option<Outcome> {
@@ -54,17 +60,23 @@ pub trait Protocol {
     }
 }
 
-/// The transcript of a CLI that prints one JSON event a line. For the framing `lines`.
+/// The transcript of a CLI that prints JSON events. For the framing `lines`.
 ///
-/// Events may also stand in an array, and one may go over several lines, as CLIs print them in their other JSON mode. Output
-/// without a single known event is plain text, as an older version or a wrapper script prints it: its last block is the
-/// answer. After the first event, lines that are no JSON are remarks in the log.
+/// [`JsonReader`] finds the events, however they stand in lines. Output without a single known event is plain text, as an
+/// older version or a wrapper script prints it: its last block is the answer, unless there is nothing in it but events that
+/// are not known. After the first known event, text between them is a remark in the log. A turn that ended well without any
+/// text counts as failed if there was something unknown that may have been the text.
 #[derive(Debug)]
 pub struct JsonLines<P> {
     protocol: P,
+    reader: JsonReader,
     understood: bool,
-    plain: LastBlock,
-    document: Document,
+    /// Some text was passed on.
+    spoke: bool,
+    is_resumed: bool,
+    /// A remark was made of the line already.
+    is_noted: bool,
+    unread: Unread,
     stderr: StderrTail,
 }
 
@@ -72,9 +84,12 @@ impl<P: Protocol> Transcript for JsonLines<P> {
     fn new(turn: &Turn) -> Self {
         Self {
             protocol: P::new(turn),
+            reader: JsonReader::default(),
             understood: false,
-            plain: LastBlock::default(),
-            document: Document::default(),
+            spoke: false,
+            is_resumed: turn.session.is_some(),
+            is_noted: false,
+            unread: Unread::default(),
             stderr: StderrTail::default(),
         }
     }
@@ -86,26 +101,43 @@ impl<P: Protocol> Transcript for JsonLines<P> {
     fn output(&mut self, source: StreamName, text: &str) -> Vec<Event> {
         let mut events = Vec::new();
         match source {
-            StreamName::Stdout => text.split('\n').for_each(|line| self.line(line, &mut events)),
+            StreamName::Stdout => {
+                let mut reader = std::mem::take(&mut self.reader);
+                reader.push_lines(text, &mut |piece| self.piece(piece, &mut events));
+                self.reader = reader;
+            }
             StreamName::Stderr => {
                 self.stderr.push_lines(text);
                 self.protocol.read_stderr(text, &mut events);
             }
         }
         for event in &mut events {
-            if let Event::Done(Outcome { failure: Some(failure), .. }) = event {
-                failure.add_login_hint(P::LOGIN_HINT);
+            match event {
+                Event::Text(_) => self.spoke = true,
+                Event::Done(outcome) => self.judge(outcome),
+                _ => {}
             }
         }
         events
     }
 
     fn exit(&mut self, how: ExitStatus) -> Outcome {
-        let mut outcome = self.verdict(how);
+        // What comes only now can be told as an answer, and as a verdict.
+        let mut events = Vec::new();
+        std::mem::take(&mut self.reader).finish(&mut |piece| self.piece(piece, &mut events));
+        let text: String = events
+            .iter()
+            .filter_map(|event| if let Event::Text(text) = event { Some(text.as_str()) } else { None })
+            .collect();
+        let done = events.into_iter().find_map(|event| if let Event::Done(done) = event { Some(done) } else { None });
+        let mut outcome = done.unwrap_or_else(|| self.verdict(how));
+        if !text.is_empty() && outcome.answer.is_none() {
+            outcome.answer = Some(text);
+        }
         if let Some(failure) = &mut outcome.failure {
             by_exit_code::<P>(how, failure);
-            failure.add_login_hint(P::LOGIN_HINT);
         }
+        self.judge(&mut outcome);
         outcome
     }
 }
@@ -118,52 +150,63 @@ impl<P: Protocol> JsonLines<P> {
         {
             return outcome;
         }
-        let plain = self.plain.take();
         let error = self.protocol.error();
         let said = if error.is_empty() { self.stderr.text() } else { error };
-        ended(how, said, || match plain {
-            _ if self.understood => {
-                ended_without_answer(&format!("{} ended before it had finished its turn", P::NAME), said)
-            }
-            Some(answer) => finished(Some(answer)),
-            None => ended_without_answer(NO_OUTPUT, said),
-        })
+        let mut outcome = ended(how, said, || self.clean(said));
+        if let (Some(failure), false) = (&mut outcome.failure, self.understood) {
+            failure.detail = self.unread.detail(std::mem::take(&mut failure.detail));
+        }
+        outcome
     }
 
-    fn line(&mut self, line: &str, events: &mut Vec<Event>) {
-        // Only objects are events. Parsing everything else would let a large array of plain text cost memory for nothing.
-        // An event may be the item of an array over several lines.
-        let item = line.trim().trim_end_matches(',');
-        let object = item.starts_with('{').then(|| item.parse::<Value>().ok()).flatten();
-        match object {
-            Some(event) if self.protocol.read(&event, events) => self.understand(),
-            // An event of a newer version: not known, and nothing to report.
-            Some(_) if self.understood => {}
-            None if self.understood && !matches!(item, "" | "]") => {
-                let shown: String = line.chars().take(SHOWN_CHARS).collect();
-                events.push(notice(Level::Debug, format!("not an event: {shown}")));
-            }
-            None if self.understood => {}
-            Some(_) | None => self.unknown(line, events),
+    /// The verdict on a process that exited with 0 and had not said that its turn is over.
+    fn clean(&self, said: &str) -> Outcome {
+        if self.understood {
+            return ended_without_answer(&format!("{} ended before it had finished its turn", P::NAME), said);
+        }
+        if let Some(answer) = self.unread.answer() {
+            return finished(Some(answer));
+        }
+        if !self.unread.is_blank() {
+            return ended_without_answer(&self.unread.message(P::NAME), said);
+        }
+        silent(said, self.is_resumed)
+    }
+
+    /// Has the last word on a verdict: a turn without any text is no good one if there was something unknown in it.
+    fn judge(&self, outcome: &mut Outcome) {
+        let is_empty = !self.spoke && outcome.answer.as_ref().is_none_or(String::is_empty);
+        if is_empty && outcome.failure.is_none() && self.understood {
+            let part = self.protocol.unknown();
+            outcome.failure =
+                if part.is_empty() { self.unread.lost(P::NAME) } else { Some(lost(P::NAME, &format!("`{part}`"))) };
+        }
+        if is_empty && outcome.failure.is_none() {
+            outcome.failure = cut_off(outcome.stop);
+        }
+        if let Some(failure) = &mut outcome.failure {
+            failure.add_login_hint(P::LOGIN_HINT);
         }
     }
 
-    /// A line before the first event. It may be one of several that are an event together.
-    fn unknown(&mut self, line: &str, events: &mut Vec<Event>) {
-        for event in self.document.push(line) {
-            if self.protocol.read(&event, events) {
-                self.understand();
+    fn piece(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
+        match piece {
+            Piece::Object(event, source) => {
+                if self.protocol.read(&event, events) {
+                    self.understood = true;
+                    self.unread.forget_text();
+                } else {
+                    self.unread.object(&event, source, self.understood);
+                }
             }
+            Piece::Text(text) if self.understood => {
+                if !std::mem::replace(&mut self.is_noted, !text.ends_with('\n')) && !is_glue(text) {
+                    let shown: String = text.trim_end_matches('\n').chars().take(SHOWN_CHARS).collect();
+                    events.push(notice(Level::Debug, format!("not an event: {shown}")));
+                }
+            }
+            Piece::Text(text) => self.unread.text(text),
         }
-        if !self.understood {
-            self.plain.push_lines(line);
-        }
-    }
-
-    fn understand(&mut self) {
-        self.understood = true;
-        self.plain = LastBlock::default();
-        self.document = Document::default();
     }
 }
 

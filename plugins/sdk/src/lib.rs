@@ -14,18 +14,18 @@
 //! - [`JsonReader`]: JSON objects out of whatever a CLI prints
 //! - [`LineCutter`] and [`Speech`]: lines out of text, messages out of text
 //! - [`usage_beside`]: token counts under the usual names
-//! - [`JsonLines`]: the transcript of a CLI that prints one JSON event a line
+//! - [`JsonLines`]: the transcript of a CLI that prints JSON events
 //! - [`claude`]: the reader of Claude-like `stream-json`
 //! - [`acp`]: the dialogue of the Agent Client Protocol
 //! - [`roles`]: the reader of role lines, and the command line that goes with them
 
 pub mod acp;
 mod agent;
+mod background;
 #[doc(hidden)]
 pub mod bindings;
 pub mod classify;
 pub mod claude;
-mod document;
 mod ending;
 #[doc(hidden)]
 pub mod export;
@@ -40,16 +40,18 @@ mod speech;
 mod stderr;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+mod unread;
 mod usage;
 mod values;
 
 pub use agent::{Agent, Transcript};
+pub use background::Background;
 pub use bindings::exports::agentbay::plugin::agent::{
     Category, Description, Event, ExitStatus, Extra, Failure, Features, Framing, Home, KillReason, Level, Model,
     Notice, Outcome, Permission, Plan, PlanFile, Probe, RetryHint, Stop, StreamName, ToolCall, ToolResult, Turn, Usage,
     UsageScope, WallClock,
 };
-pub use ending::{NO_OUTPUT, ended, ended_without_answer};
+pub use ending::{NO_OUTPUT, ended, ended_without_answer, silent};
 pub use json_lines::{JsonLines, Protocol};
 pub use lines::LineCutter;
 pub use plain::{KEPT_BYTES, LastBlock, last_block};
@@ -59,4 +61,4 @@ pub use serde_json::Value;
 pub use speech::Speech;
 pub use stderr::StderrTail;
 pub use usage::usage_beside;
-pub use values::{arguments, failed, finished, notice, wrong_option};
+pub use values::{arguments, failed, finished, notice, settle, wrong_option};

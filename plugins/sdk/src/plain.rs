@@ -60,6 +60,12 @@ impl LastBlock {
         (!answer.is_empty()).then(|| answer.to_owned())
     }
 
+    /// The last block of what came so far; none if all was blank.
+    pub fn block(&self) -> Option<String> {
+        let Self { block, line, parted, limit } = self;
+        Self { block: block.clone(), line: line.clone(), parted: *parted, limit: *limit }.take()
+    }
+
     fn end_line(&mut self) {
         if self.line.trim().is_empty() {
             self.parted = true;

@@ -10,10 +10,11 @@ use std::marker::PhantomData;
 use serde_json::Value;
 
 use crate::classify;
-use crate::json::{self, content_text, items, shown, some_text, text};
+use crate::json::{self, content_text, id, items, shown, some_text, text};
 use crate::prompt::ARGUMENT_BYTES;
 use crate::{
-    Category, Event, Failure, Outcome, Permission, Plan, Protocol, Speech, ToolCall, ToolResult, Turn, finished,
+    Category, Event, Failure, Outcome, Permission, Plan, Protocol, Speech, ToolCall, ToolResult, Turn, UsageScope,
+    finished, usage_beside,
 };
 
 /// What an error begins with when it is told as a message.
@@ -84,6 +85,10 @@ impl<C: RoleCli> Protocol for Roles<C> {
         self.lines.read(event, events)
     }
 
+    fn unknown(&self) -> &str {
+        if self.lines.is_wordless { "content" } else { "" }
+    }
+
     fn exited(&mut self, code: i32) -> Option<Outcome> {
         self.lines.exited(code)
     }
@@ -97,6 +102,8 @@ struct RoleLines {
     suspect: String,
     /// The last line is a message of the assistant that calls no tool.
     is_answered: bool,
+    /// A message had content that is not known.
+    is_wordless: bool,
 }
 
 impl RoleLines {
@@ -111,12 +118,13 @@ impl RoleLines {
         let suspect = std::mem::take(&mut self.suspect);
         self.speech.say(&suspect, events);
         self.is_answered = false;
+        events.extend(usage_beside(line, UsageScope::Step).map(Event::Usage));
         match role {
             "assistant" => self.assistant(line, events),
             "tool" => {
                 self.speech.part();
                 events.push(Event::ToolResult(ToolResult {
-                    id: shown(line, &["tool_call_id"]),
+                    id: id(line, &["tool_call_id"]),
                     output: content(line),
                     is_error: false,
                 }));
@@ -129,6 +137,8 @@ impl RoleLines {
 
     fn assistant(&mut self, line: &Value, events: &mut Vec<Event>) {
         let calls = items(line, &["tool_calls"]);
+        let told = json::at(line, &["content"]).filter(|content| !content.is_null());
+        self.is_wordless |= told.is_some_and(|content| content_text(content).is_none());
         let said = content(line);
         self.is_answered = calls.is_empty();
         self.speech.part();
@@ -140,7 +150,7 @@ impl RoleLines {
         for call in calls {
             self.speech.part();
             events.push(Event::ToolCall(ToolCall {
-                id: shown(call, &["id"]),
+                id: id(call, &["id"]),
                 name: shown(call, &["function", "name"]),
                 input: some_text(call, &["function", "arguments"]).unwrap_or("{}").into(),
             }));

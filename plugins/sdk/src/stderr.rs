@@ -12,11 +12,11 @@ pub struct StderrTail {
 impl StderrTail {
     /// Takes more of it.
     pub fn push(&mut self, text: &str) {
-        self.kept.push_str(text);
+        // Of a long piece no more is copied than can be kept.
+        self.kept.push_str(&text[begin(text)..]);
         // Twice the size, so that not every piece moves what is kept.
         if self.kept.len() > 2 * TAIL_BYTES {
-            let begin = self.begin();
-            self.kept.drain(..begin);
+            self.kept.drain(..begin(&self.kept));
         }
     }
 
@@ -28,14 +28,15 @@ impl StderrTail {
 
     /// The end of it, without white space around it.
     pub fn text(&self) -> &str {
-        self.kept[self.begin()..].trim()
+        self.kept[begin(&self.kept)..].trim()
     }
+}
 
-    fn begin(&self) -> usize {
-        let mut begin = self.kept.len().saturating_sub(TAIL_BYTES);
-        while !self.kept.is_char_boundary(begin) {
-            begin += 1;
-        }
-        begin
+/// Where the end of a text begins that is kept.
+fn begin(text: &str) -> usize {
+    let mut begin = text.len().saturating_sub(TAIL_BYTES);
+    while !text.is_char_boundary(begin) {
+        begin += 1;
     }
+    begin
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    Category, Description, Event, Failure, Features, Framing, Level, Notice, Outcome, Plan, Probe, Stop, Turn,
+    Category, Description, Event, Extra, Failure, Features, Framing, Level, Notice, Outcome, Plan, Probe, Stop, Turn,
 };
 
 /// The agent finished its turn. `answer` counts only if no text was given as events.
@@ -19,6 +19,13 @@ pub fn failed(category: Category, message: impl Into<String>, detail: impl Into<
 /// A remark for the log.
 pub fn notice(level: Level, message: impl Into<String>) -> Event {
     Event::Notice(Notice { level, message: message.into() })
+}
+
+/// Asks the host to wait a moment behind the end of the turn (`limits.settle`), for a CLI that may say that it is over
+/// before it has told all of it. It stands before `Event::Done`; what comes behind that counts until then, and so does
+/// another `Event::Done`.
+pub fn settle() -> Event {
+    Event::Extra(Extra { kind: "settle".into(), json: "{}".into() })
 }
 
 /// The option `args` of a model, which is a list of strings.

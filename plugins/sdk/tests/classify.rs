@@ -295,3 +295,57 @@ proptest::proptest! {
         let _ = failure(&said);
     }
 }
+
+#[test]
+fn what_the_operating_system_says_is_never_taken_for_a_missing_login_or_a_spent_allowance() {
+    for said in [
+        "Error: EACCES: permission denied, open '/home/u/.codex/auth.json'",
+        "/usr/bin/env: ‘node’: Permission denied",
+        "sh: 1: /opt/cli/bin/cli: Permission denied",
+        "bash: ./cli: Permission denied",
+        "Error: Permission denied (os error 13)",
+        "PermissionError: [Errno 13] Permission denied: '/home/u/.gemini'",
+        "mkdir: cannot create directory ‘/home/u/.qwen’: Permission denied",
+        "EPERM: operation not permitted, mkdir '/home/u/.claude'",
+        "EROFS: read-only file system, open '/home/u/x'",
+        "Error: ENOSPC: no space left on device, write",
+        "OSError: [Errno 122] Disk quota exceeded",
+        "env: node: No such file or directory",
+        "env: 'node\\r': No such file or directory",
+        "/usr/bin/env: ‘python3’: No such file or directory",
+        "bash: /usr/local/bin/cli: /usr/bin/nodejs: bad interpreter: No such file or directory",
+        "cannot execute binary file: Exec format error",
+        "EMFILE: too many open files, watch",
+        "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+        "Error: self-signed certificate in certificate chain",
+        "error: unknown certificate verification error",
+    ] {
+        assert_eq!(category(said), Category::Configuration, "{said}");
+    }
+    for said in [
+        "PERMISSION_DENIED: Permission denied on resource project x.",
+        "7 PERMISSION_DENIED: Cloud Code API is disabled",
+        "Error: permission denied: your key has no access to the model",
+        "git@github.com: Permission denied (publickey).",
+        "Permission denied for //cloudresource/projects/x",
+    ] {
+        assert_eq!(category(said), Category::Authentication, "{said}");
+    }
+    // A status of the provider beats them.
+    assert_eq!(Report::new("EACCES").status(403).failure().category, Category::Authentication);
+}
+
+#[test]
+fn the_words_of_bun_for_a_lost_connection_are_known() {
+    for said in [
+        "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()",
+        "Unable to connect. Is the computer able to access the url?",
+        "Was there a typo in the url or port?",
+        "error: ConnectionRefused",
+        "ConnectionClosed: fetch",
+        "FailedToOpenSocket",
+    ] {
+        assert_eq!(category(said), Category::Network, "{said}");
+    }
+    assert_eq!(category("TimeoutError: The operation timed out."), Category::Timeout);
+}

@@ -243,7 +243,7 @@ fn a_prompt_is_one_line_of_json_with_an_empty_block_behind_it() {
 
 #[test]
 fn fields_of_another_type_are_as_if_they_were_missing() {
-    let lines = r#"{"type":"system","subtype":"init","session_id":7}
+    let lines = r#"{"type":"system","subtype":"init","session_id":[7]}
 {"type":"stream_event"}
 {"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":{}}}}
 {"type":"assistant"}

@@ -81,13 +81,84 @@ fn standard_error_of_a_run_that_gave_an_answer_means_nothing() {
 }
 
 #[test]
-fn case_034_a_run_that_exits_with_0_and_says_nothing_is_a_failure() {
+fn case_034_a_run_that_exits_with_0_and_has_no_answer_is_a_failure() {
     let exit = ExitStatus::Code(0);
     let login = "Error: AI_APICallError: No auth credentials found";
     assert_eq!(outcome("", login, exit), failed(Category::Authentication, LOGIN, login));
-    assert_eq!(outcome("", "", exit), failed(Category::Unknown, NO_OUTPUT, ""));
     let message = "Talker ended before it had finished its turn";
     assert_eq!(outcome(r#"{"say":"a"}"#, "", exit), failed(Category::Unknown, message, ""));
+}
+
+#[test]
+fn a_run_that_prints_nothing_at_all_answers_so_unless_it_resumes_a_session() {
+    let exit = ExitStatus::Code(0);
+    for stdout in ["", " \n\n\t", "\u{feff}"] {
+        assert_eq!(outcome(stdout, "", exit), finished(Some(NO_OUTPUT.into())), "{stdout:?}");
+    }
+    assert_eq!(outcome("", "warning", exit), failed(Category::Unknown, NO_OUTPUT, "warning"));
+    let resumed = Turn { session: Some("s".into()), ..turn("x") };
+    let told = JsonLines::<Talker>::new(&resumed).exit(exit);
+    assert_eq!(told, failed(Category::Unknown, NO_OUTPUT, ""));
+}
+
+#[test]
+fn what_a_failed_run_printed_is_its_detail_if_nothing_of_it_was_understood() {
+    let exit = ExitStatus::Code(3);
+    assert_eq!(
+        outcome("Error: oh\n{\"odd\":1}", "", exit),
+        failed(Category::Unknown, "CLI failed", "Error: oh\n{\"odd\":1}")
+    );
+    assert_eq!(outcome("oh", "dear", exit), failed(Category::Unknown, "CLI failed", "dear\noh"));
+    assert_eq!(outcome("{\"say\":\"oh\"}", "dear", exit), failed(Category::Unknown, "CLI failed", "dear"));
+    // Its kind is told by the error channel alone.
+    assert_eq!(outcome("401 Unauthorized", "", exit).failure.map(|failure| failure.category), Some(Category::Unknown));
+}
+
+#[test]
+fn events_of_which_none_is_known_are_a_failure_that_says_what_was_seen() {
+    let exit = ExitStatus::Code(0);
+    let stdout = r#"{"type":"future.start"}
+{"type":"future.text","text":"hello"}
+{"type":"future.text","text":"again"}"#;
+    let message = "Talker printed nothing that is known here, only `future.start`, `future.text`";
+    assert_eq!(run(stdout, "", exit), (Vec::new(), failed(Category::Unknown, message, stdout)));
+    let limited = outcome(stdout, "429 Too many requests", exit).failure.map(|failure| failure.category);
+    assert_eq!(limited, Some(Category::RateLimit));
+    // Among words they are left out, and the words are the answer.
+    assert_eq!(outcome(&format!("Hello.\n{stdout}"), "", exit), finished(Some("Hello.".into())));
+}
+
+#[test]
+fn a_good_end_without_a_text_is_a_failure_if_something_unknown_came_before() {
+    let (events, _) = run("{\"type\":\"future.text\"}\n{\"end\":\"\"}", "", ExitStatus::Code(0));
+    let message = "Talker told its answer in a form that is not known: `future.text`";
+    let outcome = Outcome { answer: Some(String::new()), ..failed(Category::Unknown, message, "") };
+    assert_eq!(events, [Event::Done(outcome)]);
+    let (events, _) = run("{\"type\":\"future.text\"}\n{\"say\":\"a\"}\n{\"end\":\"\"}", "", ExitStatus::Code(0));
+    assert_eq!(events, [Event::Text("a".into()), Event::Done(finished(Some(String::new())))]);
+}
+
+#[test]
+fn events_are_found_wherever_they_stand() {
+    let text = |text: &str| Event::Text(text.into());
+    let told = |stdout: &str| {
+        let events = run(stdout, "", ExitStatus::Code(0)).0.into_iter();
+        events.filter(|event| !matches!(event, Event::Notice(_))).collect::<Vec<_>>()
+    };
+    let end = Event::Done(finished(Some("b".into())));
+    for stdout in [
+        r#"{"say":"a"}{"end":"b"}"#,
+        r#"data: {"say":"a"} , {"end":"b"} bye"#,
+        "{\"say\":\n\"a\"\n}{\"end\":\"b\"}",
+        "{\"say\":\"half\n{\"say\":\"a\"}\n{\"x\":\n{\"end\":\"b\"}\n{}",
+        "\u{feff}{\"say\":\"a\",\"x\":NaN}\r\n{\"end\":\"b\",\"x\":1e999}\r",
+    ] {
+        assert_eq!(told(stdout), [text("a"), end.clone()], "{stdout}");
+    }
+    assert_eq!(told(r#"{"say":"\ud83d"}"#), [text("\u{fffd}")]);
+    // What comes to light only when nothing more can follow is told as the answer.
+    let late = "{\"x\":[\n{\n\"say\":\"a\"\n}\n,{\"x\":[\n{\n\"end\":\"b\"\n}";
+    assert_eq!(run(late, "", ExitStatus::Code(0)), (Vec::new(), finished(Some("b".into()))));
 }
 
 #[test]
@@ -128,8 +199,8 @@ fn events_may_stand_in_one_array_over_one_line_or_many() {
 }
 
 #[test]
-fn json_that_is_no_event_is_plain_text() {
-    for stdout in ["{\n  \"a\": 1\n}", "[1,\n2\n]", "{\n  \"say\": 7\n}"] {
+fn json_among_words_is_plain_text() {
+    for stdout in ["[1,\n2\n]", "Here it is:\n{\n  \"type\": \"object\"\n}", "fn main() {\n}", "{}: nothing"] {
         assert_eq!(run(stdout, "", ExitStatus::Code(0)), (Vec::new(), finished(Some(stdout.into()))));
     }
 }

@@ -54,7 +54,7 @@ fn the_sample_shows_every_key() {
     let known = "listen api_keys allowed_hosts allowed_origins dir cache watch poll_interval patience repo agent_file worktree policy permission timeout env driver model \
                  program options connections request_head body headers_after keep_alive plugin_file plugin_read plugin_memory plugin_call_cpu \
                  plugin_run_cpu plugin_result plugin_compile plugin_compile_memory plugin_instances plugin_events plugin_output \
-                 plugin_notices line stderr grace pipe_silence stdin git open_line program_busy drain linger output unread runs queue queue_wait \
+                 plugin_notices line stderr grace pipe_silence settle stdin git open_line program_busy drain linger output unread runs queue queue_wait \
                  retry_first retry_longest failure_memory reload_hold idle_timeout retries fallback max_runs repo_runs limits require_pin signed_by \
                  programs home sha256 wasi";
     assert_eq!(shown, known.split(' ').collect());

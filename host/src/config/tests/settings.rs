@@ -86,6 +86,7 @@ fn every_limit_has_its_key() {
         stderr = 0
         grace = "0s"
         pipe_silence = "20ms"
+        settle = "22ms"
         stdin = 21
         git = "20s"
         open_line = "22ms"
@@ -130,6 +131,7 @@ fn every_limit_has_its_key() {
             stderr: 0,
             grace: Duration::ZERO,
             pipe_silence: Duration::from_millis(20),
+            settle: Duration::from_millis(22),
             stdin: 21,
             git: Duration::from_secs(20),
             open_line: Duration::from_millis(22),
@@ -162,7 +164,7 @@ fn every_key_of_a_model_is_read() {
         fallback = ["other", "a/b.c:d"]
         max_runs = 3
         repo_runs = 4
-        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, stdin = 11, git = 12, open_line = 12, program_busy = 13 }
+        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, settle = 12, stdin = 11, git = 12, open_line = 12, program_busy = 13 }
         env = { A = "1", B = true, C = false, D = "" }
         options = { text = "plain", yes = true, n = 3, f = 1.5, when = 2026-01-02, list = ["a", 1], t = { x = [] } }
         [models.other]
@@ -203,6 +205,7 @@ fn every_key_of_a_model_is_read() {
             stderr: 8,
             grace: Duration::from_secs(9),
             pipe_silence: Duration::from_secs(10),
+            settle: Duration::from_secs(12),
             stdin: 11,
             git: Duration::from_secs(12),
             open_line: Duration::from_secs(12),

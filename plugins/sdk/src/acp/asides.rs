@@ -9,7 +9,7 @@ const ERROR: &str = "Error: ";
 
 /// A piece of a message, judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum Judgement {
     /// The model said it.
     Answer,
     /// A remark for the log.
@@ -31,15 +31,15 @@ impl Asides {
     }
 
     /// What a piece of a message is.
-    pub(crate) fn judge(&self, text: &str) -> Piece {
+    pub(crate) fn judge(&self, text: &str) -> Judgement {
         if !self.is_copilot {
-            Piece::Answer
+            Judgement::Answer
         } else if REMARKS.iter().any(|remark| text.starts_with(remark)) {
-            Piece::Remark
+            Judgement::Remark
         } else if text.starts_with(ERROR) {
-            Piece::Suspect
+            Judgement::Suspect
         } else {
-            Piece::Answer
+            Judgement::Answer
         }
     }
 }

@@ -7,15 +7,17 @@ use std::marker::PhantomData;
 use serde_json::json;
 
 use super::Dialect;
-use super::asides::{self, Asides, Piece};
+use super::asides::{self, Asides, Judgement};
 use super::permission::{self, Leave};
 use super::rpc::{self, Message};
 use super::tokens;
 use super::tool::Tool;
 use crate::classify::{self, Report};
+use crate::ending::cut_off;
+use crate::unread::Unread;
 use crate::{
-    Category, Event, ExitStatus, Failure, Level, NO_OUTPUT, Outcome, Speech, StderrTail, Stop, StreamName, Transcript,
-    Turn, Value, ended, ended_without_answer, failed, finished, json, notice,
+    Category, Event, ExitStatus, Failure, JsonReader, Level, Outcome, Piece, Speech, StderrTail, Stop, StreamName,
+    Transcript, Turn, Value, ended, ended_without_answer, failed, finished, json, notice, settle, silent,
 };
 
 /// The numbers of the requests, in the order in which they are sent.
@@ -53,7 +55,11 @@ pub struct Dialogue<D> {
     suspect: String,
     /// The call that was refused last, unless the agent went on after it.
     refused: Option<String>,
+    /// The answer to the prompt, once it came. Pieces of the turn may come behind it.
+    answer: Option<Value>,
     heard: bool,
+    reader: JsonReader,
+    unread: Unread,
     stderr: StderrTail,
 }
 
@@ -73,7 +79,10 @@ impl<D: Dialect> Transcript for Dialogue<D> {
             asides: Asides::default(),
             suspect: String::new(),
             refused: None,
+            answer: None,
             heard: false,
+            reader: JsonReader::default(),
+            unread: Unread::default(),
             stderr: StderrTail::default(),
         }
     }
@@ -94,7 +103,11 @@ impl<D: Dialect> Transcript for Dialogue<D> {
     fn output(&mut self, source: StreamName, text: &str) -> Vec<Event> {
         let mut events = Vec::new();
         match source {
-            StreamName::Stdout => text.split('\n').for_each(|line| self.line(line, &mut events)),
+            StreamName::Stdout => {
+                let mut reader = std::mem::take(&mut self.reader);
+                reader.push_lines(text, &mut |piece| self.piece(piece, &mut events));
+                self.reader = reader;
+            }
             StreamName::Stderr => self.stderr.push_lines(text),
         }
         events
@@ -102,26 +115,58 @@ impl<D: Dialect> Transcript for Dialogue<D> {
 
     fn exit(&mut self, how: ExitStatus) -> Outcome {
         let said = self.stderr.text();
-        let message = if self.heard { "The agent ended before it had finished its turn" } else { NO_OUTPUT };
-        ended(how, said, || ended_without_answer(message, said))
+        let mut outcome = ended(how, said, || match (self.heard, self.unread.is_blank()) {
+            (true, _) => ended_without_answer("The agent ended before it had finished its turn", said),
+            (false, false) => ended_without_answer(&self.unread.message("The agent"), said),
+            (false, true) => silent(said, self.turn.session.is_some()),
+        });
+        if let (Some(failure), false) = (&mut outcome.failure, self.heard) {
+            failure.detail = self.unread.detail(std::mem::take(&mut failure.detail));
+        }
+        outcome
     }
 }
 
 impl<D: Dialect> Dialogue<D> {
-    fn line(&mut self, line: &str, events: &mut Vec<Event>) {
-        if self.awaited.is_none() || line.trim().is_empty() {
+    fn piece(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
+        let is_heard = self.heard;
+        match piece {
+            Piece::Object(value, source) => match Message::of(&value) {
+                Some(message) => self.message(message, events),
+                None => self.unknown(source, events, |unread| unread.object(&value, source, is_heard)),
+            },
+            Piece::Text(text) if text.trim().is_empty() => {}
+            Piece::Text(text) => self.unknown(text, events, |unread| {
+                if !is_heard {
+                    unread.text(text)
+                }
+            }),
+        }
+    }
+
+    fn unknown(&mut self, text: &str, events: &mut Vec<Event>, keep: impl FnOnce(&mut Unread)) {
+        keep(&mut self.unread);
+        if self.awaited.is_some() {
+            let shown: String = text.trim_end_matches('\n').chars().take(200).collect();
+            events.push(notice(Level::Debug, format!("not a message: {shown}")));
+        }
+    }
+
+    fn message(&mut self, message: Message<'_>, events: &mut Vec<Event>) {
+        if let (Some(_), Message::Notification { method: "session/update", params }) = (&self.answer, &message) {
+            return self.late(params, events);
+        }
+        if self.awaited.is_none() {
             return;
         }
-        let object = line.trim_start().starts_with('{').then(|| line.parse::<Value>().ok()).flatten();
-        let Some(message) = object.as_ref().and_then(Message::of) else {
-            let shown: String = line.chars().take(200).collect();
-            events.push(notice(Level::Debug, format!("not a message: {shown}")));
-            return;
-        };
         self.heard = true;
         match message {
             Message::Notification { method: "session/update", params } => self.update(params, events),
-            Message::Notification { .. } => {}
+            Message::Notification { method, params } => {
+                if json::at(params, &["update"]).is_some() {
+                    self.unread.kind(Some(method));
+                }
+            }
             Message::Request { id, method: "session/request_permission", params } => self.ask(id, params, events),
             Message::Request { id, method, .. } => events.push(rpc::method_not_found(id, method)),
             Message::Result { id, result } if self.awaited == Some(id) => self.result(id, result, events),
@@ -172,8 +217,8 @@ impl<D: Dialect> Dialogue<D> {
 
     /// A session that was loaded keeps its id, which is not told again.
     fn opened(&mut self, result: &Value, events: &mut Vec<Event>) {
-        if let Some(id) = json::some_text(result, &["sessionId"]) {
-            id.clone_into(&mut self.session);
+        if let Some(id) = json::some_id(result, &["sessionId"]) {
+            self.session = id;
         }
         events.push(Event::Session(self.session.clone()));
         let blocks = D::blocks(&self.agent, &self.turn.prompt);
@@ -182,12 +227,31 @@ impl<D: Dialect> Dialogue<D> {
         events.push(rpc::request(PROMPT, "session/prompt", &params));
     }
 
+    /// The agent may answer before it has told the last pieces of its turn.
     fn answered(&mut self, result: &Value, events: &mut Vec<Event>) {
         events.extend(tokens::of_turn(result).map(Event::Usage));
+        self.answer = Some(result.clone());
+        self.awaited = None;
+        let outcome = self.verdict(result, events);
+        events.extend([settle(), Event::Done(outcome)]);
+    }
+
+    /// A piece of the turn that comes behind the answer. The last verdict counts.
+    fn late(&mut self, params: &Value, events: &mut Vec<Event>) {
+        let Some(result) = self.answer.clone() else { return };
+        let before = events.len();
+        self.update(params, events);
+        if events.len() > before {
+            let outcome = self.verdict(&result, events);
+            events.push(Event::Done(outcome));
+        }
+    }
+
+    fn verdict(&mut self, result: &Value, events: &mut Vec<Event>) -> Outcome {
         let stop = match json::text(result, &["stopReason"]) {
             Some("cancelled") => {
                 let message = "The agent says that the turn was cancelled";
-                return self.done(failed(Category::Unknown, message, self.stderr.text()), events);
+                return failed(Category::Unknown, message, self.stderr.text());
             }
             Some("max_tokens") => Stop::MaxTokens,
             Some("max_turn_requests") => Stop::MaxTurns,
@@ -196,13 +260,14 @@ impl<D: Dialect> Dialogue<D> {
         };
         let suspect = std::mem::take(&mut self.suspect);
         if let Some(said) = asides::error(&suspect, result) {
-            return self.done(classify::failure(said).with_login_hint(&self.login).into(), events);
+            return classify::failure(said).with_login_hint(&self.login).into();
         }
         self.speech.say(&suspect, events);
-        if let Some(call) = self.refused.take() {
-            return self.done(refused(&call).into(), events);
+        match &self.refused {
+            Some(call) => refused(call).into(),
+            None if self.speech.spoke() => Outcome { stop, ..finished(None) },
+            None => Outcome { stop, failure: self.unread.lost("The agent").or_else(|| cut_off(stop)), answer: None },
         }
-        self.done(Outcome { stop, ..finished(None) }, events);
     }
 
     fn done(&mut self, outcome: Outcome, events: &mut Vec<Event>) {
@@ -211,12 +276,12 @@ impl<D: Dialect> Dialogue<D> {
     }
 
     fn failure(&self, id: u64, error: &Value) -> Failure {
-        let message = json::text(error, &["message"]).unwrap_or_default();
+        let message = json::text(error, &["message"]).or(error.as_str()).unwrap_or_default();
         let message = message.strip_prefix(INTERNAL_ERROR).unwrap_or(message).trim_start_matches([':', ' ']);
         let details = json::some_text(error, &["data", "details"]).map(String::from);
         let details = details.unwrap_or_else(|| json::shown(error, &["data"]));
         let said = [message, &details].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n");
-        if json::at(error, &["code"]).and_then(Value::as_i64) == Some(AUTH_REQUIRED) {
+        if json::integer(error, &["code"]) == Some(AUTH_REQUIRED) {
             let failure = Failure::new(Category::Authentication, "The agent is not logged in", said);
             return failure.with_login_hint(&self.login);
         }
@@ -230,7 +295,7 @@ impl<D: Dialect> Dialogue<D> {
 
     fn update(&mut self, params: &Value, events: &mut Vec<Event>) {
         // Before that an agent that loads a session tells what was said in it.
-        if self.awaited != Some(PROMPT) {
+        if self.awaited != Some(PROMPT) && self.answer.is_none() {
             return;
         }
         let Some(update) = json::at(params, &["update"]) else {
@@ -239,13 +304,21 @@ impl<D: Dialect> Dialogue<D> {
         let text = json::text(update, &["content", "text"]).unwrap_or_default();
         match json::text(update, &["sessionUpdate"]) {
             Some("agent_message_chunk") => {
+                if json::text(update, &["content", "text"]).is_none() {
+                    self.unread.kind(json::text(update, &["content", "type"]));
+                }
                 self.say(update, text, events);
                 events.extend(tokens::of_step(update).map(Event::Usage));
             }
             Some("agent_thought_chunk") if !text.is_empty() => events.push(Event::Reasoning(text.into())),
             Some("tool_call" | "tool_call_update") => self.tool(update, events),
+            Some("agent_thought_chunk" | "user_message_chunk") => {}
             // Plans, commands, modes, how full the context is.
-            Some(_) | None => {}
+            kind => {
+                if json::at(update, &["content"]).is_some() {
+                    self.unread.kind(kind);
+                }
+            }
         }
     }
 
@@ -258,9 +331,9 @@ impl<D: Dialect> Dialogue<D> {
         }
         self.clear_suspect(events);
         match self.asides.judge(text) {
-            Piece::Answer => self.speech.say(text, events),
-            Piece::Remark => return events.push(notice(Level::Warning, text)),
-            Piece::Suspect => text.clone_into(&mut self.suspect),
+            Judgement::Answer => self.speech.say(text, events),
+            Judgement::Remark => return events.push(notice(Level::Warning, text)),
+            Judgement::Suspect => text.clone_into(&mut self.suspect),
         }
         if !text.is_empty() {
             self.refused = None;
@@ -276,7 +349,7 @@ impl<D: Dialect> Dialogue<D> {
     fn tool(&mut self, update: &Value, events: &mut Vec<Event>) {
         self.clear_suspect(events);
         self.speech.part();
-        let id = json::shown(update, &["toolCallId"]);
+        let id = json::id(update, &["toolCallId"]);
         let mut tool = self.tools.remove(&id).unwrap_or_default();
         tool.update(update);
         if tool.is_running() || tool.is_over() {
@@ -296,7 +369,7 @@ impl<D: Dialect> Dialogue<D> {
     /// A question comes when the arguments are known.
     fn ask(&mut self, id: &Value, params: &Value, events: &mut Vec<Event>) {
         let call = json::at(params, &["toolCall"]).unwrap_or(&Value::Null);
-        let call_id = json::shown(call, &["toolCallId"]);
+        let call_id = json::id(call, &["toolCallId"]);
         let tool = self.tools.entry(call_id.clone()).or_default();
         tool.update(call);
         let is_allowed = self.leave.allows(&tool.known());

@@ -8,7 +8,7 @@ use crate::{Event, ExitStatus, JsonLines, Outcome, Protocol, StreamName, Transcr
 #[derive(Debug)]
 pub enum EitherWay<P> {
     /// One event a line.
-    Lines(JsonLines<P>),
+    Lines(Box<JsonLines<P>>),
     /// A dialogue.
     Dialogue(Box<Dialogue<P>>),
 }
@@ -18,7 +18,7 @@ impl<P: Protocol + Dialect> Transcript for EitherWay<P> {
         if P::needs_dialogue(turn) {
             Self::Dialogue(Box::new(Dialogue::new(turn)))
         } else {
-            Self::Lines(JsonLines::new(turn))
+            Self::Lines(Box::new(JsonLines::new(turn)))
         }
     }
 

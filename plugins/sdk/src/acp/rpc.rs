@@ -8,7 +8,7 @@ use crate::{Event, Value, json};
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// What the agent sent.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Message<'a> {
     /// It wants an answer.
     Request { id: &'a Value, method: &'a str, params: &'a Value },
@@ -28,8 +28,9 @@ impl<'a> Message<'a> {
         match (json::text(line, &["method"]), id) {
             (Some(method), Some(id)) => Some(Self::Request { id, method, params }),
             (Some(method), None) => Some(Self::Notification { method, params }),
-            (None, id) => {
-                let id = id.and_then(Value::as_u64)?;
+            (None, _) => {
+                // Some write the number back as a float or as a string.
+                let id = json::integer(line, &["id"]).and_then(|id| u64::try_from(id).ok())?;
                 match (json::at(line, &["error"]), json::at(line, &["result"])) {
                     (Some(error), _) if !error.is_null() => Some(Self::Error { id, error }),
                     (_, Some(result)) => Some(Self::Result { id, result }),

@@ -50,8 +50,8 @@ impl Tool {
     /// What came of it.
     pub(crate) fn result(&self, id: &str) -> ToolResult {
         let raw = self.field("rawOutput");
-        let exit_code = json::at(raw, &["exitCode"]).or_else(|| json::at(raw, &["metadata", "exit"]));
-        let has_exit_code = exit_code.and_then(Value::as_i64).is_some_and(|code| code != 0);
+        let exit_code = json::integer(raw, &["exitCode"]).or_else(|| json::integer(raw, &["metadata", "exit"]));
+        let has_exit_code = exit_code.is_some_and(|code| code != 0);
         ToolResult {
             id: id.to_owned(),
             output: self.output(),

@@ -18,11 +18,15 @@ pub(super) struct Row {
     words: &'static [&'static str],
     /// Counts only if the report names a short wait.
     pub(super) burst_only: bool,
+    /// Counts if the operating system let nobody at a file.
+    no_access: bool,
 }
 
 impl Row {
     pub(super) fn is_in(&self, said: &Words) -> bool {
-        self.words.iter().any(|words| said.have(words)) || self.statuses.iter().any(|status| said.has_status(*status))
+        (self.no_access && said.tell_of_no_access())
+            || self.words.iter().any(|words| said.have(words))
+            || self.statuses.iter().any(|status| said.has_status(*status))
     }
 }
 
@@ -32,7 +36,7 @@ const fn row(
     statuses: &'static [u64],
     words: &'static [&'static str],
 ) -> Row {
-    Row { category, message, statuses, words, burst_only: false }
+    Row { category, message, statuses, words, burst_only: false, no_access: false }
 }
 
 /// What no row fits.
@@ -44,7 +48,7 @@ const AUTHENTICATION: &str = "The CLI is not logged in, or its credentials were 
 const SETUP: &str = "The CLI is set up wrongly";
 
 #[rustfmt::skip]
-pub(super) static TABLE: [Row; 19] = [
+pub(super) static TABLE: [Row; 24] = [
     // Said by the CLI before it asks anybody.
     row(Category::Configuration, "The CLI does not trust the folder it was started in", &[], &[
         "trusted directory", "trusted folder", "trusted workspace", "folder is not trusted",
@@ -55,6 +59,28 @@ pub(super) static TABLE: [Row; 19] = [
     row(Category::Configuration, "The CLI does not take the arguments it was started with: its version may not be supported", &[], &[
         "unexpected argument", "unknown option", "unknown argument", "unrecognized option", "requires verbose",
     ]),
+    // Said by the operating system. Words of it are also words of providers, so these come first.
+    Row { no_access: true, ..row(Category::Configuration,
+        "A file or folder that the CLI needs is not accessible: give the user that runs AgentBay access to it", &[], &[]) },
+    row(Category::Configuration, "The disk is full: make room on it", &[], &[
+        "enospc", "no space left on device", "errno 28 ", "os error 28 ", "edquot", "disk quota exceeded",
+    ]),
+    row(Category::Configuration, "The machine has not enough memory, processes or open files for the CLI", &[], &[
+        "enomem", "emfile", "enfile", "too many open files", "cannot allocate memory", "resource temporarily unavailable",
+        "errno 24 ", "os error 24 ", "heap out of memory",
+    ]),
+    row(Category::Configuration,
+        "The program that runs the CLI, such as Node.js, is not installed or not on AgentBay's PATH", &[], &[
+            "env node no such", "env bun no such", "env deno no such", "env python no such", "env python3 no such",
+            "env bash no such", "env sh no such", "env ruby no such", "env zsh no such", "env node r no such",
+            "bad interpreter", "exec format error",
+        ]),
+    row(Category::Configuration,
+        "The CLI does not trust the certificate of its provider, or of a proxy on the way: set NODE_EXTRA_CA_CERTS or SSL_CERT_FILE",
+        &[], &[
+            "self signed certificate", "unable to get local issuer certificate", "unable to verify the first certificate",
+            "unknown certificate verification error", "certificate verify failed", "invalid peer certificate",
+        ]),
     row(Category::Configuration, SETUP, &[], &["error loading config", "error finding codex home", "error parsing config"]),
 
     // Allowances of a day and more, bursts of a minute, then the words that are used for both.
@@ -96,6 +122,8 @@ pub(super) static TABLE: [Row; 19] = [
         "stream disconnected", "stream closed", "fetch failed", "error sending request", "failed to lookup address",
         "dns error", "unable to connect", "could not connect", "failed to connect", "api error terminated",
         "unexpected eof", "error decoding response body",
+        // Bun.
+        "socket connection was closed", "connection was closed", "typo in the url", "failed to open socket",
     ]),
     row(Category::Server, "The provider failed to answer the request", &[500, 501, 502, 503, 504, 520, 521, 522, 523, 524, 530], &[
         "internal server error", "service unavailable", "bad gateway", "gateway timeout", "server error",

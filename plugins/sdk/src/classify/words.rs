@@ -29,16 +29,29 @@ pub(super) struct Words {
     spaced: String,
     /// The HTTP statuses among them.
     statuses: Vec<u64>,
+    /// The operating system let nobody at a file.
+    no_access: bool,
 }
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        Self { spaced: spaced(text), statuses: text.lines().flat_map(statuses).collect() }
+        let (no_access, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| tells_of_no_access(line));
+        let is_minor = |line: &&str| MINOR.iter().any(|word| line.to_lowercase().contains(word));
+        Self {
+            spaced: spaced(&rest.join("\n")),
+            statuses: rest.into_iter().flat_map(statuses).collect(),
+            no_access: no_access.iter().any(|line| !is_minor(line)),
+        }
     }
 
     /// Whether these words come one behind the other. The last one may go on, unless there is a space behind it.
     pub(super) fn have(&self, words: &str) -> bool {
         self.spaced.match_indices(words).any(|(at, _)| self.spaced[..at].ends_with(' '))
+    }
+
+    /// Whether the operating system let nobody at a file, and that was more than a remark.
+    pub(super) fn tell_of_no_access(&self) -> bool {
+        self.no_access
     }
 
     pub(super) fn has_status(&self, status: u64) -> bool {
@@ -65,6 +78,38 @@ fn spaced(text: &str) -> String {
         spaced.push(' ');
     }
     spaced
+}
+
+/// What a CLI says of trouble that it gets over.
+const MINOR: [&str; 4] = ["falling back", "not available", "warn", "ignoring"];
+
+/// The operating system's own words for it.
+const NO_ACCESS: [&str; 11] = [
+    "eacces",
+    "eperm:",
+    "erofs",
+    "[errno 13]",
+    "[errno 1]",
+    "[errno 30]",
+    "(os error 13)",
+    "(os error 1)",
+    "(os error 30)",
+    "operation not permitted",
+    "read-only file system",
+];
+
+/// Whether a line has the operating system's words for a file that nobody is let at. "Permission denied" is also what a
+/// provider says; the system says it behind a path, as in `sh: /opt/cli: Permission denied`.
+fn tells_of_no_access(line: &str) -> bool {
+    const DENIED: &str = ": permission denied";
+    let line = line.to_lowercase();
+    let is_path = |word: &str| word.starts_with(['/', '.', '~']) && word.contains('/') && !word.starts_with("//");
+    NO_ACCESS.iter().any(|words| line.contains(words))
+        || line.split_once(DENIED).is_some_and(|(before, behind)| {
+            let subject = before.rsplit(": ").next().unwrap_or_default();
+            let subject = subject.rsplit(' ').next().unwrap_or_default().trim_matches(['\'', '"', '`', '‘', '’']);
+            is_path(subject) || is_path(before.split(':').next().unwrap_or_default()) || behind.starts_with(", open '")
+        })
 }
 
 fn statuses(line: &str) -> Vec<u64> {

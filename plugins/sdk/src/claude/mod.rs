@@ -8,9 +8,9 @@ mod result;
 use serde_json::Value;
 
 use crate::{
-    Event, Level, Speech, ToolCall, ToolResult, UsageScope,
-    json::{self, content_text, count, items, shown, some_text, text},
-    notice,
+    Background, Event, Level, Outcome, Speech, ToolCall, ToolResult, Usage, UsageScope, finished,
+    json::{self, content_text, count, id, items, shown, some_id, some_text, text},
+    notice, usage_beside,
 };
 use error_text::ErrorText;
 
@@ -44,6 +44,9 @@ pub fn user_message(prompt: &str) -> String {
     format!(r#"{{"type":"user","message":{{"role":"user","content":{blocks}}}}}"#) + "\n"
 }
 
+/// How much of an unknown name is shown.
+const KIND_CHARS: usize = 60;
+
 /// The state of one Claude-like stream.
 #[derive(Debug)]
 pub struct ClaudeStream {
@@ -65,6 +68,11 @@ pub struct ClaudeStream {
     error: String,
     /// The CLI's name of that error.
     error_code: String,
+    /// The kind of a block of the assistant that is not known.
+    unknown: String,
+    background: Background,
+    /// The tokens of the turns that ended while helpers worked on.
+    earlier: Option<Usage>,
 }
 
 impl ClaudeStream {
@@ -83,6 +91,9 @@ impl ClaudeStream {
             goes_on: false,
             error: String::new(),
             error_code: String::new(),
+            unknown: String::new(),
+            background: Background::default(),
+            earlier: None,
         }
     }
 
@@ -99,7 +110,18 @@ impl ClaudeStream {
         &self.error
     }
 
-    /// Reads one line's object and adds what it means; false if it is of no known kind.
+    /// The kind of a block of the assistant that is not known; empty if there was none.
+    pub fn unknown(&self) -> &str {
+        &self.unknown
+    }
+
+    /// The verdict on a process that ended by itself with this code, if it had said that its turn is over while helpers worked
+    /// on.
+    pub fn exited(&mut self, code: i32) -> Option<Outcome> {
+        self.background.exited(code)
+    }
+
+    /// Reads one event and adds what it means; false if it is of no known kind.
     pub fn read(&mut self, line: &Value, events: &mut Vec<Event>) -> bool {
         let Some(kind) = text(line, &["type"]) else {
             return false;
@@ -113,6 +135,14 @@ impl ClaudeStream {
             "assistant" => self.assistant(line, events),
             "user" => self.user(line, events),
             "result" => self.result(line, events),
+            // The form of other CLIs that print the same words.
+            "turn.started" => {}
+            "content" => self
+                .say(&content_text(json::at(line, &["content"]).unwrap_or(&Value::Null)).unwrap_or_default(), events),
+            "turn.completed" => {
+                events.extend(usage_beside(line, self.dialect.usage_scope).map(Event::Usage));
+                events.push(Event::Done(finished(None)));
+            }
             _ => return false,
         }
         true
@@ -140,17 +170,22 @@ impl ClaudeStream {
                 }
                 events.push(notice(Level::Warning, "the CLI asks its provider again"));
             }
+            Some("task_started") => self.background.began(task(line)),
+            Some("task_notification" | "task_updated" | "task_progress") if is_over(line) => {
+                self.background.ended(&task(line));
+            }
+            Some("background_tasks_changed") if json::at(line, &["tasks"]).is_some_and(Value::is_array) => {
+                self.background.are(items(line, &["tasks"]).iter().map(task));
+            }
             Some(_) | None => {}
         }
     }
 
     fn session(&mut self, line: &Value, events: &mut Vec<Event>) {
         // A process that runs several turns says it again for each.
-        if let Some(id) = some_text(line, &["session_id"])
-            && id != self.session
-        {
-            id.clone_into(&mut self.session);
-            events.push(Event::Session(id.into()));
+        if let Some(id) = some_id(line, &["session_id"]).filter(|id| *id != self.session) {
+            self.session.clone_from(&id);
+            events.push(Event::Session(id));
         }
     }
 
@@ -199,24 +234,32 @@ impl ClaudeStream {
             return;
         }
         self.begin_message(text(line, &["message", "id"]).unwrap_or_default());
-        if let Some(whole) = text(line, &["message", "content"])
-            && !self.text_came
-        {
+        let content = json::at(line, &["message", "content"]).unwrap_or(&Value::Null);
+        if let Some(whole) = content.as_str().filter(|_| !self.text_came) {
             self.say(whole, events);
         }
-        for block in items(line, &["message", "content"]) {
+        // One block may come without its list.
+        let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
+        for block in blocks {
             match text(block, &["type"]) {
-                Some("text") if !self.text_came => self.say(text(block, &["text"]).unwrap_or_default(), events),
+                Some("text" | "output_text") if !self.text_came => {
+                    self.say(text(block, &["text"]).unwrap_or_default(), events)
+                }
                 Some("thinking") if !self.reasoning_came => reason(some_text(block, &["thinking"]), events),
                 Some("tool_use") => {
                     self.part(events);
                     events.push(Event::ToolCall(ToolCall {
-                        id: shown(block, &["id"]),
+                        id: id(block, &["id"]),
                         name: shown(block, &["name"]),
                         input: json::at(block, &["input"]).map_or_else(|| "{}".to_owned(), Value::to_string),
                     }));
                 }
-                Some(_) | None => {}
+                Some("text" | "output_text" | "thinking" | "redacted_thinking") | None => {}
+                Some(other) => self.unknown = other.chars().take(KIND_CHARS).collect(),
+            }
+            let is_worded = text(block, &["text"]).or(text(block, &["thinking"])).is_some() || block.is_string();
+            if json::at(block, &["type"]).is_some_and(|kind| kind == "text" || !kind.is_string()) && !is_worded {
+                self.unknown = "text".into();
             }
         }
         self.text_came = false;
@@ -225,11 +268,11 @@ impl ClaudeStream {
 
     /// Claude tells an error of its provider as a message too, and other words of its own under a model of no provider.
     fn is_error(&mut self, line: &Value) -> bool {
-        let code = json::at(line, &["error"]).filter(|error| !error.is_null());
+        let code = json::at(line, &["error"]).filter(|error| json::is_error(error));
         if code.is_none() && text(line, &["message", "model"]) != Some("<synthetic>") {
             return false;
         }
-        self.error_code = shown(line, &["error"]);
+        self.error_code = code.map(json::error_words).unwrap_or_default();
         let content = json::at(line, &["message", "content"]);
         self.error = content.and_then(content_text).unwrap_or_else(|| self.error_code.clone());
         true
@@ -241,7 +284,7 @@ impl ClaudeStream {
                 self.part(events);
                 let content = json::at(block, &["content"]).and_then(content_text);
                 events.push(Event::ToolResult(ToolResult {
-                    id: shown(block, &["tool_use_id"]),
+                    id: id(block, &["tool_use_id"]),
                     output: content.unwrap_or_else(|| shown(block, &["content"])),
                     is_error: json::is_true(block, &["is_error"]),
                 }));
@@ -251,6 +294,9 @@ impl ClaudeStream {
 
     fn result(&mut self, line: &Value, events: &mut Vec<Event>) {
         let mut outcome = result::outcome(line, &self.error_code);
+        if json::at(line, &["result"]).is_some_and(|result| !result.is_null() && content_text(result).is_none()) {
+            self.unknown = "result".into();
+        }
         if let Some(failure) = self.error_text.failure(line) {
             outcome = failure.into();
         }
@@ -261,9 +307,18 @@ impl ClaudeStream {
             events.push(notice(Level::Warning, format!("the tool {} was not allowed", shown(denial, &["tool_name"]))));
         }
         if json::at(line, &["usage"]).is_some_and(Value::is_object) {
-            events.push(Event::Usage(result::usage(line, self.dialect)));
+            let told = result::usage(line, self.dialect);
+            // Each turn of a run counts from 0, unless the counts are the session's.
+            let earlier = self.earlier.filter(|_| self.dialect.usage_scope != UsageScope::Thread);
+            let usage = earlier.map_or(told, |earlier| told.plus(earlier));
+            self.earlier = Some(usage);
+            events.push(Event::Usage(usage));
         }
-        events.push(Event::Done(outcome));
+        match self.background.over(outcome) {
+            Some(outcome) => events.push(Event::Done(outcome)),
+            // What comes next belongs to a new message.
+            None => self.part(events),
+        }
     }
 
     /// A whole message without deltas may bring a new id; its blocks may also come one by one under the same.
@@ -295,6 +350,17 @@ impl ClaudeStream {
         let held = self.error_text.release();
         self.speech.say(&held, events);
     }
+}
+
+/// The id of a helper in the background.
+fn task(line: &Value) -> String {
+    let named = ["task_id", "id", "tool_use_id"].iter().find_map(|name| some_id(line, &[name]));
+    named.unwrap_or_else(|| line.as_str().map_or_else(|| line.to_string(), String::from))
+}
+
+fn is_over(line: &Value) -> bool {
+    let status = text(line, &["status"]).or_else(|| text(line, &["patch", "status"]));
+    matches!(status, Some("completed" | "failed" | "killed" | "stopped" | "cancelled" | "error"))
 }
 
 fn reason(thinking: Option<&str>, events: &mut Vec<Event>) {

@@ -12,14 +12,16 @@ use crate::{Outcome, Stop, Usage, finished};
 pub(super) fn outcome(line: &Value, error_code: &str) -> Outcome {
     let code = ["api_error_type", "api_error"].iter().find_map(|name| some_text(line, &[name])).unwrap_or(error_code);
     let stop = stop(line, code);
-    if !is_true(line, &["is_error"]) {
+    let error = json::at(line, &["error"]).filter(|error| json::is_error(error));
+    let is_cut_short = text(line, &["subtype"]).is_some_and(|subtype| subtype.starts_with("error"));
+    if !is_true(line, &["is_error"]) && error.is_none() && !is_cut_short {
         return Outcome { stop, ..finished(answer(line)) };
     }
     // The answer ends where it was cut off; a client knows by the reason why. That is no failure of the run.
     if matches!(stop, Stop::MaxTurns | Stop::MaxTokens) {
         return Outcome { stop, ..finished(None) };
     }
-    let status = json::at(line, &["api_error_status"]).and_then(Value::as_u64);
+    let status = json::integer(line, &["api_error_status"]).and_then(|status| u64::try_from(status).ok());
     Report::new(&said(line)).status(status).code(code).failure().into()
 }
 
@@ -36,13 +38,14 @@ fn stop(line: &Value, code: &str) -> Stop {
 fn answer(line: &Value) -> Option<String> {
     let structured = ["structured_output", "structured_result"].map(|name| shown(line, &[name]));
     let structured = structured.into_iter().find(|answer| !answer.is_empty());
-    structured.or_else(|| some_text(line, &["result"]).map(String::from))
+    let told = json::at(line, &["result"]).and_then(json::content_text).filter(|answer| !answer.is_empty());
+    structured.or(told)
 }
 
 fn said(line: &Value) -> String {
-    let told = some_text(line, &["result"]).or_else(|| some_text(line, &["error", "message"]));
-    let errors = || items(line, &["errors"]).iter().filter_map(Value::as_str).collect::<Vec<&str>>().join("\n");
-    told.map_or_else(errors, String::from)
+    let error = json::at(line, &["error"]).map(json::error_words).filter(|words| !words.is_empty());
+    let errors = || items(line, &["errors"]).iter().map(json::error_words).collect::<Vec<String>>().join("\n");
+    some_text(line, &["result"]).map(String::from).or(error).unwrap_or_else(errors)
 }
 
 /// The tokens that were used.

@@ -84,6 +84,9 @@ impl Object {
             let is_ahead = match self.token {
                 Some(Token::String(from)) => self.string(text, from),
                 Some(Token::Word(from)) => self.word(text, from),
+                // Whether it belongs to this object, the next sign tells.
+                None if self.at + 1 == text.len() && self.may_be_an_event(text) => return Step::More,
+                None if self.is_an_event(text) => return Step::Broken(self.at),
                 None => match self.sign(text) {
                     Ok(Some(members)) => return Step::Whole(members, self.at),
                     Ok(None) => Some(true),
@@ -172,6 +175,18 @@ impl Object {
         Ok(None)
     }
 
+    /// Whether an object begins a line here.
+    fn may_be_an_event(&self, text: &str) -> bool {
+        let is_within = !self.open.is_empty() && matches!(self.next, Next::Value | Next::ValueOrEnd);
+        is_within && text[self.at..].starts_with('{') && begins_line(text, self.at)
+    }
+
+    /// Whether an object begins a line here that is none of this one's, which broke off at the end of the line before: nobody
+    /// writes the value of a key on a line of its own without indentation, nor the items of an inner list in one line each.
+    fn is_an_event(&self, text: &str) -> bool {
+        self.may_be_an_event(text) && (self.is_in_object() || text[self.at + 1..].starts_with(['"', '}']))
+    }
+
     fn is_in_object(&self) -> bool {
         self.deep.last().copied().unwrap_or_else(|| matches!(self.open.last(), Some(Open::Object { .. })))
     }
@@ -179,7 +194,7 @@ impl Object {
     fn begin(&mut self, text: &str, is_object: bool) {
         self.next = if is_object { Next::KeyOrEnd } else { Next::ValueOrEnd };
         if self.open.len() < DEPTH {
-            let begins_line = self.at.checked_sub(1).is_some_and(|before| text.as_bytes()[before] == b'\n');
+            let begins_line = begins_line(text, self.at);
             self.open.push(if is_object {
                 let begins_line = begins_line.then_some(self.at);
                 Open::Object { members: Map::new(), key: String::new(), begins_line }
@@ -232,4 +247,9 @@ impl Object {
             None => {}
         }
     }
+}
+
+/// Whether nothing stands before a place on its line but opening brackets.
+fn begins_line(text: &str, at: usize) -> bool {
+    text[..at].trim_end_matches('[').ends_with('\n')
 }

@@ -6,6 +6,7 @@ mod capture;
 mod generated;
 mod golden;
 mod invariants;
+mod mutated;
 mod scripted;
 
 use crate::{Agent, Event, ExitStatus, Framing, Outcome, Permission, StreamName, Transcript, Turn};
@@ -14,6 +15,7 @@ pub use capture::{Capture, captures};
 pub use generated::{Call, Script, Step, check_generated, claude_lines, scripts};
 pub use golden::{compare, events_json, outcome_json};
 pub use invariants::{check_damaged, check_groupings, check_interleaved, check_mutated, check_truncated};
+pub use mutated::check_mutated_streams;
 pub use scripted::{PLAIN, answer_of};
 
 /// A turn with this prompt in `/repo`, in which the client wants deltas. Change what a test is about.

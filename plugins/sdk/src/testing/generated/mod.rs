@@ -135,7 +135,7 @@ impl Call {
 }
 
 /// JSON in ASCII: what lies beyond is written as one or two escapes.
-fn escaped(json: &str) -> String {
+pub(super) fn escaped(json: &str) -> String {
     let mut units = [0; 2];
     let mut line = String::new();
     for sign in json.chars() {
