@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "failures.h"
 #include "json.h"
 #include "memory.h"
 #include "plugin.h"
@@ -210,11 +211,12 @@ static exports_agent_failure_t killed(exports_agent_kill_reason_t reason) {
 
 // What the CLI's error event told, as a failure.
 static exports_agent_failure_t told(exports_agent_transcript_t *transcript) {
-    text message = TEXT("CLI failed");
-    if (transcript->category == EXPORTS_AGENT_CATEGORY_AUTHENTICATION) message = TEXT(PROGRAM " is not logged in");
-    if (transcript->category == EXPORTS_AGENT_CATEGORY_RATE_LIMIT) message = TEXT("The provider's rate limit is reached");
+    text said = {transcript->error, transcript->error_length};
+    if (transcript->category == EXPORTS_AGENT_CATEGORY_UNKNOWN) return classify(said); // told in words only
+    bool is_login = transcript->category == EXPORTS_AGENT_CATEGORY_AUTHENTICATION;
+    text message = is_login ? TEXT(PROGRAM " is not logged in") : TEXT("The provider's rate limit is reached");
     exports_agent_failure_t why = failure(transcript->category, message);
-    why.detail = (text){transcript->error, transcript->error_length};
+    why.detail = said;
     if (transcript->category == EXPORTS_AGENT_CATEGORY_RATE_LIMIT && transcript->retry_seconds > 0) {
         why.retry.is_some = true;
         why.retry.val.tag = EXPORTS_AGENT_RETRY_HINT_AFTER_MS;

@@ -5,6 +5,7 @@
 # What it does is told by the last line of its prompt:
 #   use NAME WORDS         calls a tool
 #   fail KIND [SECONDS]    fails: rate_limit, login or other
+#   fail other WORDS       fails with these words
 #   anything else          is said back, word by word
 set -fu
 
@@ -69,7 +70,11 @@ case $prompt in
         seconds=${kind#* }
         kind=${kind%% *}
         [ "$kind" = rate_limit ] && [ "$seconds" = "$kind" ] && seconds=90
-        quote "{{name}}-cli was asked to fail: $kind"
+        case $seconds in
+            *[!0-9]*) [ "$seconds" = "$kind" ] && words= || words=": $seconds" ;;
+            *) words= ;;
+        esac
+        quote "{{name}}-cli was asked to fail: $kind$words"
         message=$quoted
         quote "$kind"
         kind=$quoted

@@ -5,6 +5,8 @@
 // Change what the comments point at, and keep four rules: text of the answer is given once, however often the CLI repeats
 // it; how the output is grouped into calls makes no difference; what is not understood is skipped; nothing throws.
 
+import { classify } from "./failures.js";
+
 const PROGRAM = "{{name}}-cli";
 
 // Says what the plugin is for. The same at every call.
@@ -101,8 +103,8 @@ function told(error) {
     }
     case "login":
       return failure("authentication", `${PROGRAM} is not logged in`, message);
-    default:
-      return failure("unknown", "CLI failed", message);
+    default: // told in words only
+      return classify(message);
   }
 }
 

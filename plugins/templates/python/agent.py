@@ -14,6 +14,7 @@ import json
 
 import wit_world
 from componentize_py_types import Err
+from failures import classify
 from wit_world.exports import agent as wit
 
 PROGRAM = "{{name}}-cli"
@@ -126,8 +127,8 @@ def told(error: dict) -> wit.Failure:
             return failure(wit.Category.RATE_LIMIT, "The provider's rate limit is reached", message, retry)
         case "login":
             return failure(wit.Category.AUTHENTICATION, f"{PROGRAM} is not logged in", message)
-        case _:
-            return failure(wit.Category.UNKNOWN, "CLI failed", message)
+        case _:  # told in words only
+            return classify(message)
 
 
 def killed(reason: wit.KillReason) -> wit.Failure:

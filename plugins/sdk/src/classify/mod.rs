@@ -8,6 +8,8 @@ mod clock;
 mod cursor;
 mod retry;
 mod table;
+#[cfg(test)]
+mod templates;
 mod words;
 
 use crate::{Category, Failure, RetryHint};

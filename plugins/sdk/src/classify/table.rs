@@ -15,7 +15,7 @@ pub(super) struct Row {
     /// The sentence for the client.
     pub(super) message: &'static str,
     pub(super) statuses: &'static [u64],
-    words: &'static [&'static str],
+    pub(super) words: &'static [&'static str],
     /// Counts only if the report names a short wait.
     pub(super) burst_only: bool,
     /// Counts if the operating system let nobody at a file.

@@ -99,8 +99,8 @@ impl Protocol for Events {
     }
 }
 
-/// The CLI's error event as a failure. The category decides about retry, fallback and the HTTP status. For a CLI that says
-/// in words what happened, `classify::failure` finds it out.
+/// The CLI's error event as a failure. The category decides about retry, fallback and the HTTP status. What the CLI says in
+/// words only, `classify::failure` finds out.
 fn told(said: &Value, message: String) -> Failure {
     match json::text(said, &["kind"]) {
         Some("rate_limit") => {
@@ -109,7 +109,7 @@ fn told(said: &Value, message: String) -> Failure {
             Failure { retry, ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", message) }
         }
         Some("login") => Failure::new(Category::Authentication, format!("{PROGRAM} is not logged in"), message),
-        Some(_) | None => Failure::new(Category::Unknown, "CLI failed", message),
+        Some(_) | None => classify::failure(&message),
     }
 }
 
