@@ -133,7 +133,7 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_the_next_run_has_its_
             wait_for_its_end(&machine);
             go_on(&machine);
             wait_for("the run to be over", || run(&proxy).is_none());
-            let answer = proxy.complete(&chat(model, "hi"));
+            let answer = proxy.complete(&chat(model, "again"));
             if answer.status == 504 {
                 return None;
             }
@@ -164,7 +164,7 @@ pub(crate) fn a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_starte
         go_on(&machine);
         wait_for("the run to be over", || run(&proxy).is_none());
         assert_eq!((was_started(&machine), trees(&machine)), (false, vec![]), "{model} {words}");
-        assert_eq!(proxy.ask(model, "hi"), "done");
+        assert_eq!(proxy.ask(model, "again"), "done");
     }
 }
 
@@ -219,7 +219,7 @@ fn a_run_is_out_of_time_also_when_git_hangs() {
         wait_for("the run to be over", || run(&proxy).is_none());
         assert!(!was_started(&machine));
         go_on(&machine);
-        (proxy.complete(&chat("plain", "hi")).status == 200).then_some(())
+        (proxy.complete(&chat("plain", "again")).status == 200).then_some(())
     });
 }
 

@@ -54,6 +54,11 @@ impl Variables {
         Self(variables)
     }
 
+    /// Sets one.
+    pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
+        self.0.insert(name.into(), value.into());
+    }
+
     /// Sets or takes away what a plan says.
     pub fn plan(&mut self, env: &[(String, Option<String>)]) {
         for (name, value) in env {

@@ -2,7 +2,6 @@
 //! `rest`'s.
 
 use std::path::Path;
-use std::pin::pin;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
@@ -138,26 +137,43 @@ impl Task<'_> {
     /// Tells that the model is tried and starts it, for as long as the run is wanted and has time. What is to be given
     /// back is in `rest`, however this ends.
     async fn start_until(self, until: Instant, interest: Interest<'_>, rest: &mut Rest) -> Result<Started, NotStarted> {
-        let model = &self.route.model;
-        let reference = model.worktree.as_ref().map(|_| workspace::reference(self.id));
-        let trying = interest.writer.tell(Step::Trying { model: model.name.clone(), reference });
-        interest.during_until(until, trying).await.map_err(NotStarted::Interrupted)?;
-
+        self.tell_try(None, until, interest).await.map_err(NotStarted::Interrupted)?;
         let unwanted = CancellationToken::new();
         let git = rest.git.until(&unwanted);
-        let (reason, started) = {
-            let mut start = pin!(self.start(&git, &unwanted, rest));
-            let reason = match interest.during_until(until, &mut start).await {
-                Ok(started) => return started.map_err(NotStarted::Failed),
-                Err(reason) => reason,
-            };
-            unwanted.cancel();
-            (reason, timeout(SETTLE, start).await)
+        let (reason, late) = {
+            let mut start = Box::pin(self.start(&git, &unwanted, rest));
+            match interest.during_until(until, &mut start).await {
+                Ok(started) => {
+                    let started = started.map_err(NotStarted::Failed)?;
+                    let reference = self.route.model.worktree.as_ref().map(|_| workspace::reference(self.id));
+                    let told = match reference {
+                        Some(_) => self.tell_try(reference, until, interest).await,
+                        None => Ok(()),
+                    };
+                    match told {
+                        Ok(()) => return Ok(started),
+                        Err(reason) => (reason, Some(started)),
+                    }
+                }
+                Err(reason) => {
+                    unwanted.cancel();
+                    (reason, timeout(SETTLE, start).await.ok().and_then(Result::ok))
+                }
+            }
         };
-        if let Ok(Ok(started)) = started {
-            rest.process = Some(Process { unwanted: true, ..started.process });
-        }
+        rest.process = late.map(|started| Process { unwanted: true, ..started.process });
         Err(NotStarted::Interrupted(reason))
+    }
+
+    /// Tells that the model is tried. A client that does not listen keeps nobody from ending the run.
+    async fn tell_try(
+        self,
+        reference: Option<String>,
+        until: Instant,
+        interest: Interest<'_>,
+    ) -> Result<(), KillReason> {
+        let model = self.route.model.name.clone();
+        interest.during_until(until, interest.writer.tell(Step::Trying { model, reference })).await
     }
 
     async fn start(self, git: &Git, unwanted: &CancellationToken, rest: &mut Rest) -> Result<Started, RunError> {

@@ -99,7 +99,7 @@ impl Rest {
 
     /// The process ends first, and only then what it worked in is given back.
     async fn clear_away(self, author: Option<Author<'_>>) {
-        let git = &self.git;
+        let git = &self.git.afresh();
         let has_run = self.process.is_some();
         if let Some(process) = self.process {
             process.end().await;
@@ -120,7 +120,7 @@ impl Rest {
     }
 
     async fn throw_away(self) -> bool {
-        let git = &self.git;
+        let git = &self.git.afresh();
         let used_a_tool = self.process.as_ref().map(|process| process.used_a_tool);
         if let Some(process) = self.process {
             process.end().await;

@@ -67,11 +67,11 @@ pub struct Run {
 /// What comes of a run, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// This model is tried. Comes before anything is heard of it.
+    /// This model is tried. Comes before anything is heard of it, and once more when a worktree of its own is there.
     Trying {
         /// The model's name.
         model: String,
-        /// The ref under which what it leaves is saved, if it works in a worktree of its own.
+        /// The ref under which what it leaves is saved, if it works in a worktree of its own and that is there.
         reference: Option<String>,
     },
     /// The try failed, and another follows. Of what was heard of it nothing was part of an answer, and all is void.

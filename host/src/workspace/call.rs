@@ -1,6 +1,8 @@
 //! How git is started: with which variables, for how long, and what is tried again.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +10,8 @@ use tokio::time::sleep;
 
 use super::error::WorkspaceError;
 use super::git::{Git, LARGEST};
+use super::overrides::Overrides;
+use super::repository;
 use crate::domain::ExitStatus;
 use crate::process::{self, Captured, Command, Variables};
 
@@ -19,15 +23,6 @@ const LOCK_TRIES: u32 = 6;
 
 /// How long the first wait for somebody else's lock is. Each next one is longer by as much.
 const LOCK_WAIT: Duration = Duration::from_millis(50);
-
-/// Settings of the user that must not act in the host's own calls: nothing of the repository is started, nothing asked.
-const SETTINGS: [(&str, &str); 5] = [
-    ("core.hooksPath", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-    ("commit.gpgSign", "false"),
-];
 
 /// Who makes the commits that save a run's work; and no locks where they are not needed, since others wait for them.
 const FIXED: [(&str, &str); 7] = [
@@ -97,6 +92,35 @@ impl Git {
         args: &[&str],
         with: &With<'_>,
     ) -> Result<Captured, WorkspaceError> {
+        let overrides = self.overrides(repo).await?;
+        self.capture_with(command, repo, args, with, &overrides).await
+    }
+
+    /// What goes over the settings of a repository. They are read once: a run has another `Git` after its CLI than before.
+    async fn overrides(&self, repo: &Path) -> Result<Arc<Overrides>, WorkspaceError> {
+        let mut known = self.overrides.lock().await;
+        if let Some(known) = known.get(repo) {
+            return Ok(Arc::clone(known));
+        }
+        let args = ["config", "--list", "--show-scope", "-z"];
+        let listed = self.capture_with("config", repo, &args, &With::default(), &Overrides::default()).await?;
+        if listed.status != ExitStatus::Code(0) {
+            let stderr = listed.stderr.trim().to_owned();
+            return Err(WorkspaceError::Git { command: "config", repo: repo.to_owned(), stderr });
+        }
+        let overrides = Arc::new(Overrides::over(&listed.stdout));
+        known.insert(repo.to_owned(), Arc::clone(&overrides));
+        Ok(overrides)
+    }
+
+    async fn capture_with(
+        &self,
+        command: &'static str,
+        repo: &Path,
+        args: &[&str],
+        with: &With<'_>,
+        overrides: &Overrides,
+    ) -> Result<Captured, WorkspaceError> {
         if self.unwanted.is_cancelled() {
             return Err(WorkspaceError::Unwanted);
         }
@@ -107,7 +131,8 @@ impl Git {
             }
         };
         let most = with.most.saturating_add(1);
-        match process::capture_until(self.command(repo, args, with.env)?, with.input.clone(), most, end).await? {
+        let started = self.command(repo, args, with.env, overrides)?;
+        match process::capture_until(started, with.input.clone(), most, end).await? {
             // What may have been cut is no answer.
             Ok(captured) if captured.stdout.len() > with.most => {
                 Err(WorkspaceError::TooMuch { command, repo: repo.to_owned() })
@@ -118,33 +143,47 @@ impl Git {
         }
     }
 
-    fn command(&self, repo: &Path, args: &[&str], env: &[(&str, &str)]) -> Result<Command, WorkspaceError> {
+    fn command(
+        &self,
+        repo: &Path,
+        args: &[&str],
+        env: &[(&str, &str)],
+        overrides: &Overrides,
+    ) -> Result<Command, WorkspaceError> {
         let executable = process::find(Path::new("git"), self.host.get("PATH"))?;
-        let mut set = vec![("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string())];
-        for (at, (key, value)) in SETTINGS.iter().enumerate() {
-            set.push((format!("GIT_CONFIG_KEY_{at}"), (*key).to_owned()));
-            set.push((format!("GIT_CONFIG_VALUE_{at}"), (*value).to_owned()));
-        }
-        set.extend(FIXED.iter().chain(env).map(|&(name, value)| (name.to_owned(), value.to_owned())));
-        let set: Vec<_> = set.into_iter().map(|(name, value)| (name, Some(value))).collect();
         let mut variables = Variables::base(&self.host);
-        variables.plan(&set);
+        for &(name, value) in FIXED.iter().chain(env) {
+            variables.set(name, value);
+        }
+        for (name, value) in overrides.variables().into_iter().chain(self.place(repo)) {
+            variables.set(name, value);
+        }
         let mut all = vec!["-C".to_owned(), repo.display().to_string()];
         all.extend(args.iter().map(|&arg| arg.to_owned()));
-        let workdir = PathBuf::from("/");
-        Ok(Command {
-            executable,
-            args: all,
-            workdir,
-            variables,
-            run: Some(self.run),
-            grace: GRACE,
-            pipe_silence: GRACE,
-        })
+        let (workdir, run) = (PathBuf::from("/"), Some(self.run));
+        Ok(Command { executable, args: all, workdir, variables, run, grace: GRACE, pipe_silence: GRACE })
+    }
+
+    /// Where git finds a working tree and its own folder: never where a setting or a file in the tree says.
+    fn place(&self, repo: &Path) -> Vec<(OsString, OsString)> {
+        let worktree = self.worktree.as_deref().filter(|worktree| worktree.tree == repo);
+        let tree = match worktree {
+            Some(worktree) => Some(worktree.tree.as_path()),
+            None => repository::top(repo),
+        };
+        let tree = tree.map(|tree| ("GIT_WORK_TREE".into(), tree.into()));
+        let folder = worktree.map(|worktree| ("GIT_DIR".into(), worktree.folder.clone().into()));
+        tree.into_iter().chain(folder).collect()
     }
 }
 
 /// Whether git failed because another git holds a lock.
 fn met_a_lock(stderr: &str) -> bool {
+    // A ref that is in the way stays there.
+    let is_in_the_way = stderr.contains("; cannot create '");
+    !is_in_the_way && is_locked(stderr)
+}
+
+fn is_locked(stderr: &str) -> bool {
     stderr.contains(".lock': File exists") || stderr.contains("could not lock") || stderr.contains("cannot lock")
 }

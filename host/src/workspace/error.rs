@@ -51,6 +51,17 @@ pub enum WorkspaceError {
         /// The name.
         base: String,
     },
+    /// The refs of a run cannot be made, so its work could not be saved.
+    #[error(
+        "the work of a run could not be saved in {repo}, under refs/agentbay/ and refs/agentbay-base/: {reason}. If another \
+         ref is in the way, rename it: `git update-ref refs/NEW REF`, then `git update-ref -d REF`"
+    )]
+    NoRef {
+        /// The repository.
+        repo: PathBuf,
+        /// What git said.
+        reason: String,
+    },
     /// The configured folder of a repository is not in the commit that worktrees are made from.
     #[error("the folder {repo} is not in the commit {base}, from which worktrees are made: commit it first")]
     NoFolder {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::call::With;
 use super::error::WorkspaceError;
+use super::overrides::Overrides;
 use crate::domain::{ExitStatus, RunId, RunLimits};
 use crate::process::{Captured, HostVariables};
 
@@ -28,20 +29,52 @@ pub struct Git {
     pub(super) run: RunId,
     /// How long one command may take.
     pub(super) limit: Duration,
+    /// The worktree that is a run's own, which git knows whatever has become of the file in it that says so.
+    pub(super) worktree: Option<Arc<Own>>,
+    /// What goes over the settings of each repository that was asked.
+    pub(super) overrides: Arc<tokio::sync::Mutex<HashMap<PathBuf, Arc<Overrides>>>>,
     /// Cancelled when nobody wants the results any more.
     pub(super) unwanted: CancellationToken,
+}
+
+/// A worktree that was made for a run.
+#[derive(Debug)]
+pub(super) struct Own {
+    /// Its files.
+    pub(super) tree: PathBuf,
+    /// Git's own folder of it.
+    pub(super) folder: PathBuf,
 }
 
 impl Git {
     /// git as it is found on the host's PATH, for no run and with the usual limit.
     pub fn new(host: HostVariables) -> Self {
         let (run, limit, unwanted) = (RunId::new(), RunLimits::default().git, CancellationToken::new());
-        Self { host: Arc::new(host), turns: Arc::default(), run, limit, unwanted }
+        let (turns, overrides) = (Arc::default(), Arc::default());
+        Self { host: Arc::new(host), turns, run, limit, worktree: None, overrides, unwanted }
     }
 
     /// The same for a run, whose mark its processes bear.
     pub fn for_run(&self, run: RunId, limit: Duration) -> Self {
-        Self { run, limit, unwanted: CancellationToken::new(), ..self.clone() }
+        Self { run, limit, unwanted: CancellationToken::new(), ..self.afresh() }
+    }
+
+    /// The same for what comes after a process that may have changed the settings of a repository.
+    pub fn afresh(&self) -> Self {
+        Self { overrides: Arc::default(), ..self.clone() }
+    }
+
+    /// The same for a worktree that was made for the run in this repository.
+    pub(super) async fn in_worktree(&self, repo: &Path, tree: &Path) -> Result<Self, WorkspaceError> {
+        let folder = self.common(repo).await?.join("worktrees").join(tree.file_name().unwrap_or_default());
+        let worktree = folder.is_dir().then(|| Arc::new(Own { tree: tree.to_owned(), folder }));
+        Ok(Self { worktree, ..self.afresh() })
+    }
+
+    /// The folder that a repository and its worktrees have in common.
+    async fn common(&self, repo: &Path) -> Result<PathBuf, WorkspaceError> {
+        let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
+        Ok(self.line("rev-parse", repo, &ask).await?.into())
     }
 
     /// The same until the token is cancelled: what runs then is ended, and nothing is started any more.
@@ -86,6 +119,19 @@ impl Git {
     /// The commit that HEAD names.
     pub(super) async fn head(&self, repo: &Path) -> Result<String, WorkspaceError> {
         self.line("rev-parse", repo, &["rev-parse", "--verify", "HEAD"]).await
+    }
+
+    /// Makes sure that refs of these names can be made: another one may be in the way.
+    pub(super) async fn can_keep(&self, repo: &Path, names: [&str; 2], commit: &str) -> Result<(), WorkspaceError> {
+        let creates: String = names.iter().map(|name| format!("create {name} {commit}\n")).collect();
+        let input = format!("start\n{creates}prepare\nabort\n").into();
+        let with = With { input, ..With::default() };
+        match self.run_with("update-ref", repo, &["update-ref", "--stdin"], &with).await {
+            Err(WorkspaceError::Git { stderr, .. }) => {
+                Err(WorkspaceError::NoRef { repo: repo.to_owned(), reason: stderr })
+            }
+            made => made.map(drop),
+        }
     }
 
     /// Makes a ref name a commit, so that it is kept.
@@ -143,8 +189,7 @@ impl Git {
     /// Waits for the turn of the repository that a folder belongs to, the same for all its worktrees. It lasts as long as
     /// the result is held.
     pub(super) async fn turn(&self, repo: &Path) -> Result<OwnedMutexGuard<()>, WorkspaceError> {
-        let ask = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
-        let common = PathBuf::from(self.line("rev-parse", repo, &ask).await?);
+        let common = self.common(repo).await?;
         let turn = {
             let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(turns.entry(common).or_default())

@@ -109,6 +109,8 @@ impl Site {
             None if base == "HEAD" => return Err(WorkspaceError::NoCommit(self.repo)),
             None => return Err(WorkspaceError::NoBase { repo: self.repo, base }),
         };
+        let refs = [saved::reference(self.run), saved::base_reference(self.run)];
+        git.can_keep(&self.repo, [&refs[0], &refs[1]], &base).await?;
         let note = Note { repo: self.repo, base, model: self.model, keep, kept: false, saved: false };
         let file = LeaseFile::create(&dir, self.run, &note)?;
         let Note { repo, base, .. } = note.clone();
@@ -159,9 +161,11 @@ impl Worktree {
     pub(super) async fn clear(mut self, git: &Git, keep: Keep) -> Cleared {
         let path = self.path.clone();
         let cleared = async {
-            if path.exists() && !self.note.saved {
+            // Where the folder is gone, there may be commits that only git's records of it lead to.
+            let is_there = path.exists();
+            if !self.note.saved && (is_there || self.note.repo.is_dir()) {
                 let has_work = self.save(git).await?;
-                let stays = keep == Keep::Always || (keep == Keep::Changed && has_work);
+                let stays = is_there && (keep == Keep::Always || (keep == Keep::Changed && has_work));
                 // If the removal is cut short, nobody takes the rest for all there was.
                 self.file.replace(&Note { kept: stays, saved: !stays, ..self.note.clone() })?;
                 if stays {
@@ -185,6 +189,10 @@ impl Worktree {
     /// Says whether there was anything to save.
     async fn save(&self, git: &Git) -> Result<bool, WorkspaceError> {
         let Note { repo, base, .. } = &self.note;
+        let git = &git.in_worktree(repo, &self.path).await?;
+        if git.worktree.is_none() && !self.path.exists() {
+            return Ok(false);
+        }
         let commit = saved::commit(git, &self.path, base, self.run).await?;
         if let Some(commit) = &commit {
             git.keep(repo, &saved::base_reference(self.run), base).await?;

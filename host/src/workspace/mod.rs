@@ -10,6 +10,7 @@ mod lease_file;
 mod leftover;
 mod log_file;
 mod nested;
+mod overrides;
 mod own_index;
 mod repository;
 mod run_dir;

@@ -13,9 +13,12 @@ use super::git::{Git, LARGEST};
 
 /// The way from the top of the working tree that a folder lies in to the folder itself.
 pub(super) fn below_top(repo: &Path) -> PathBuf {
-    let top = repo.ancestors().find(|folder| folder.join(".git").exists());
-    let below = top.filter(|_| !is_bare(repo)).and_then(|top| repo.strip_prefix(top).ok());
-    below.map(Path::to_owned).unwrap_or_default()
+    top(repo).and_then(|top| repo.strip_prefix(top).ok()).map(Path::to_owned).unwrap_or_default()
+}
+
+/// The top of the working tree that a folder lies in. A bare repository has none.
+pub(super) fn top(repo: &Path) -> Option<&Path> {
+    repo.ancestors().find(|folder| folder.join(".git").exists()).filter(|_| !is_bare(repo))
 }
 
 /// Whether a folder is a repository without a working tree.

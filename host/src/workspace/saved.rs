@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::{fs, iter};
+use std::{fs, io, iter};
 
 use super::call::With;
 use super::error::WorkspaceError;
@@ -45,15 +45,24 @@ pub(super) async fn commit(
     base: &str,
     run: RunId,
 ) -> Result<Option<String>, WorkspaceError> {
+    let is_gone = !worktree.exists();
+    if is_gone {
+        // Git has to be somewhere. That the folder is gone is not taken for work.
+        let refuse = |error: io::Error| WorkspaceError::Folder { path: worktree.into(), reason: error.to_string() };
+        fs::create_dir(worktree).map_err(refuse)?;
+    }
     let head = git.head(worktree).await?;
     let head_tree = git.line("rev-parse", worktree, &["rev-parse", "--verify", "HEAD^{tree}"]).await?;
     let folder = git.folder(worktree).await?;
-    let index = OwnIndex::copied(git, worktree, &folder, &head).await?;
-    // With conflicts in it, it holds nothing that is not in the files or in commits.
-    let staged = index.write().await.unwrap_or_else(|_| head_tree.clone());
-    index.add_all().await?;
-    let tree = index.write().await?;
-    refuse_nested(git, worktree, base, &tree).await?;
+    let (mut staged, mut tree) = (head_tree.clone(), head_tree.clone());
+    if !is_gone {
+        let index = OwnIndex::copied(git, worktree, &folder, &head).await?;
+        // With conflicts in it, it holds nothing that is not in the files or in commits.
+        staged = index.write().await.unwrap_or(staged);
+        index.add_all().await?;
+        tree = index.write().await?;
+        refuse_nested(git, worktree, base, &tree).await?;
+    }
 
     let mut parents = left_behind(git, worktree, base, &head, &folder).await?;
     if is_hidden(git, worktree, [&head_tree, &staged, &tree]).await? {
