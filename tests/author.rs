@@ -92,7 +92,7 @@ fn a_plugin_is_shown_with_what_it_asks_for() {
 
 #[test]
 fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
-    let machine = with_run("hello\nbye\n");
+    let machine = with_run("hello\nthere\nbye\n");
     let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
     let plans = [
         "`describe` claims `read-only`, and where `permission` is \"read-only\", `prepare` gives the same command line as \
@@ -106,7 +106,7 @@ fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
     assert_eq!((code, &report["well"], &report["plans"]), (Some(1), &json!(false), &json!(plans)));
 
     let run = &report["runs"][0];
-    assert_eq!((&run["name"], &run["events"], &run["golden"]), (&json!("run"), &json!(3), &json!("not-compared")));
+    assert_eq!((&run["name"], &run["events"], &run["golden"]), (&json!("run"), &json!(5), &json!("not-compared")));
     let faults = run["faults"].as_array().unwrap().iter();
     let faults: Vec<(&str, &str)> =
         faults.map(|fault| (fault["kind"].as_str().unwrap(), fault["what"].as_str().unwrap())).collect();

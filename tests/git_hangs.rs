@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::support::{Machine, Proxy, Repo, Request, chat, error, is_alive, quoted, wait_for, with_time_enough};
 
 /// A machine whose models work in one repository: `tree` in worktrees of it, `plain` in itself. Their CLI writes a file.
-/// When a file `hang` holds words of git's arguments, git ignores SIGTERM and waits for processes that never end, in a
+/// When a file `hang` holds how some of git's arguments begin, git ignores SIGTERM and waits for processes that never end, in a
 /// session of their own.
 fn machine(limits: &str) -> (Machine, Repo) {
     let machine = Machine::new();
@@ -30,7 +30,7 @@ fn machine(limits: &str) -> (Machine, Repo) {
     machine.script(
         "git",
         &format!(
-            "if [ -e {hang} ]; then case \" $* \" in *\" $(cat {hang}) \"*)\n\
+            "if [ -e {hang} ]; then case \" $* \" in *\" $(cat {hang})\"*)\n\
              trap '' TERM; setsid hang & while :; do sleep 617; done ;; esac; fi\nexec {git} \"$@\""
         ),
     );
@@ -225,7 +225,7 @@ fn a_run_is_out_of_time_also_when_git_hangs() {
 
 #[test]
 pub(crate) fn what_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start() {
-    for words in ["write-tree", "diff-files", "update-ref", "worktree remove"] {
+    for words in ["write-tree", "diff-files", "update-ref refs/agentbay", "worktree remove"] {
         with_time_enough(|limit| {
             let (machine, repo) = machine(&format!("git = \"{limit}\""));
             let proxy = machine.serve();

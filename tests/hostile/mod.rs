@@ -62,7 +62,8 @@ fn machine(plugins: &[Hostile]) -> Machine {
         "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\nretries = 0\n{tables}\
          [limits]\nruns = 64\nplugin_output = \"4 MiB\"\nplugin_notices = 3\nplugin_compile_memory = \"128 MiB\"\n"
     ));
-    machine.script("cli", "printf 'one '; sleep 0.02; printf two");
+    // Two pieces however the machine is: the last line waits for its end.
+    machine.script("cli", "printf 'one\\ntwo\\n'");
     for plugin in plugins {
         machine.put_plugin(&format!("{}.wasm", plugin.name), &plugin.file);
     }

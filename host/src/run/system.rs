@@ -194,13 +194,18 @@ fn is_remark(lower: &str) -> bool {
 }
 
 fn is_of_settings(lower: &str) -> bool {
-    let is_settings = |path: &str| {
+    UNREADABLE.iter().any(|word| lower.contains(word)) && settings_file(lower).is_some()
+}
+
+/// The settings file that a line names, which may have no path.
+fn settings_file(line: &str) -> Option<&str> {
+    let is_settings = |word: &&str| {
+        let word = word.to_lowercase();
         let of_a_cli =
-            path.contains("/.") || path.starts_with('.') || path.contains("settings") || path.contains("config");
-        of_a_cli && SETTINGS_ENDINGS.iter().any(|ending| path.ends_with(ending))
+            word.contains("/.") || word.starts_with('.') || word.contains("settings") || word.contains("config");
+        of_a_cli && SETTINGS_ENDINGS.iter().any(|ending| word.ends_with(ending))
     };
-    let mut words = words(lower).map(|word| word.trim_end_matches(':'));
-    UNREADABLE.iter().any(|word| lower.contains(word)) && words.any(is_settings)
+    words(line).map(|word| word.trim_end_matches(':')).find(is_settings)
 }
 
 /// The words of a shell, `env` or the loader about a program that a launcher starts, if its exit code says so as well.
@@ -264,7 +269,10 @@ impl Trouble {
                 "the CLI uses instructions that this processor does not have: install its build for older processors"
                     .to_owned()
             }
-            Self::Settings => format!("the CLI cannot read its settings in {}: correct them", named("a file")),
+            Self::Settings => {
+                let file = settings_file(line).map_or_else(|| named("a file"), |file| format!("`{file}`"));
+                format!("the CLI cannot read its settings in {file}: correct them")
+            }
             Self::Program => format!(
                 "the CLI's launcher cannot start {}: install it, or put its folder on the `PATH` that AgentBay is started \
                  with",

@@ -92,7 +92,7 @@ fn what_the_system_refused_a_cli_is_no_missing_login() {
 fn settings_that_cannot_be_read_are_told_with_their_file() {
     for (said, file) in [
         ("Error in /h/.gemini/settings.json: Expected ',' or '}' in JSON at position 20", "`/h/.gemini/settings.json`"),
-        ("Error loading config.toml: TOML parse error at line 1, column 5", "a file"),
+        ("Error loading config.toml: TOML parse error at line 1, column 5", "`config.toml`"),
         (
             "Error: Config file at /h/.config/opencode/opencode.json is not valid JSON(C)",
             "`/h/.config/opencode/opencode.json`",
