@@ -61,7 +61,12 @@ const FAULTS: [Fault; 62] = [
         "started so that it never asks",
         spec::each_cli_is_started_with_its_arguments_in_its_repository,
     ),
-    fault("5", "exits with 0 and says nothing", "500", output::exit_0_and_no_answer_is_a_failure),
+    fault(
+        "5",
+        "exits with 0 and says nothing",
+        "`No output from CLI.`",
+        output::exit_0_and_no_word_at_all_is_told_as_such,
+    ),
     fault(
         "6",
         "reports a rate limit as success, exit 0",
