@@ -35,8 +35,9 @@ fn ask(proxy: &Proxy) -> (String, String) {
 
 /// The ref of what an agent left, once its worktree is gone.
 fn saved(machine: &Machine, repo: &Repo) -> String {
-    let (_answer, name) = ask(&machine.serve());
-    wait_for("the worktree to be removed", || repo.git(&["worktree", "list"]).lines().count() == 1);
+    let proxy = machine.serve();
+    let (_answer, name) = ask(&proxy);
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     name
 }
 
@@ -144,7 +145,7 @@ fn a_bare_repository_gives_worktrees_and_its_agent_file() {
     let (answer, name) = ask(&machine.serve());
     assert_eq!(answer, "RULES\n\n--- USER TASK ---\nhi\ndone");
     let bare = Repo::at(machine.path("bare"));
-    wait_for("the worktree to be removed", || bare.git(&["worktree", "list"]).lines().count() == 1);
+    wait_for("the worktree to be removed", || bare.worktrees() == 0);
     assert_eq!(bare.git(&["show", &format!("{name}:new.txt")]), "new");
 }
 
@@ -170,7 +171,7 @@ fn a_folder_inside_a_repository_is_where_the_agent_works_in_its_worktree_too() {
     let (answer, name) = ask(&proxy);
     let workdir = machine.name(&format!("worktrees/{}/app", run_of(&name)));
     assert_eq!(answer, format!("{workdir}\nAPP\n\n--- USER TASK ---\nhi\ndone"));
-    wait_for("the worktree to be removed", || repo.git(&["worktree", "list"]).lines().count() == 1);
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     assert_eq!(repo.git(&["diff", "--name-status", "main", &name]), "A\tapp/new.txt\nA\tup.txt");
 
     let head = repo.git(&["rev-parse", "HEAD"]);
@@ -184,5 +185,5 @@ fn a_folder_inside_a_repository_is_where_the_agent_works_in_its_worktree_too() {
         format!("the folder {late} is not in the commit {head}, from which worktrees are made: commit it first");
     let expected = error(&message, "server_error", None, "configuration", None);
     assert_eq!((answer.status, answer.json()), (500, expected));
-    wait_for("the worktree to be removed", || repo.git(&["worktree", "list"]).lines().count() == 1);
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
 }

@@ -63,7 +63,7 @@ fn a_worktree_is_added_then_the_cli_runs_in_it_then_it_is_removed() {
     let (id, answer) = run(&proxy);
     assert_eq!(answer, "--- USER TASK ---\nhi");
     let worktree = machine.name(&format!("worktrees/{id}"));
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     let name = repo.name();
     let head = repo.git(&["rev-parse", "HEAD"]);
     let expected = [
@@ -82,7 +82,7 @@ fn a_worktree_is_removed_after_a_run_that_failed() {
     let (machine, repo) = machine("echo no >&2; exit 3");
     let proxy = machine.serve();
     assert_eq!(proxy.complete(&chat("m", "hi")).status, 500);
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
 }
 
 #[test]
@@ -92,7 +92,7 @@ pub(crate) fn case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_o
     let proxy = machine.serve();
     let (id, answer) = run(&proxy);
     assert_eq!(answer, "done");
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     let name = format!("refs/agentbay/{id}");
     assert_eq!(repo.git(&["diff", "--name-status", "HEAD", &name]), "A\t.gitignore\nM\tREADME.md\nA\tnew.txt");
     assert_eq!(repo.git(&["show", &format!("{name}:new.txt")]), "precious");
@@ -108,7 +108,7 @@ pub(crate) fn case_067_only_ignored_files_leave_no_ref() {
     repo.commit(".gitignore", "*.o\n");
     let proxy = machine.serve();
     run(&proxy);
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     assert_eq!(repo.git(&["for-each-ref", "refs/agentbay"]), "");
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn thirty_two_worktrees_at_once() {
             }
         });
     }
-    wait_for("the worktrees to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktrees to be removed", || repo.worktrees() == 0);
 }
 
 #[test]
@@ -166,7 +166,7 @@ pub(crate) fn a_commit_of_a_run_is_kept_under_a_ref() {
     let proxy = machine.serve();
     let (id, answer) = run(&proxy);
     assert_eq!(answer, "done");
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     let refs = repo.git(&["for-each-ref", "--format=%(refname) %(subject)"]);
     let base = format!("refs/agentbay-base/{id} AGENTS.md");
     assert_eq!(refs, format!("{base}\nrefs/agentbay/{id} by the agent\nrefs/heads/main AGENTS.md"));
@@ -191,7 +191,7 @@ fn two_runs_at_once_have_two_worktrees() {
         assert_eq!(*answer, machine.name(&format!("worktrees/{id}")));
     }
     assert_ne!(runs[0], runs[1]);
-    wait_for("the worktrees to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktrees to be removed", || repo.worktrees() == 0);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn what_a_run_changed_can_be_had_as_a_patch() {
     let answer = proxy.complete(&chat("m", "hi"));
     let name = answer.header("x-agentbay-ref").expect("a ref").to_owned();
     let id = name.strip_prefix("refs/agentbay/").unwrap();
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     let patch = Request::get(&format!("/v1/runs/{id}/diff")).raw(proxy.address());
     let file = machine.path("patch");
     fs::write(&file, patch).unwrap();
@@ -261,7 +261,7 @@ fn a_worktree_that_is_in_use_is_listed_and_not_pruned() {
         fs::write(machine.path("open"), "").unwrap();
         assert_eq!(run.join().unwrap(), id);
     });
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
 }
 
 #[test]
@@ -305,7 +305,7 @@ pub(crate) fn case_066_a_submodule_that_the_agent_fills_does_not_keep_the_worktr
     symlink_tools(&machine, &["basename", "sed", "uname", "dirname", "mkdir", "ls", "tr"]);
     let (_id, answer) = run(&machine.serve());
     assert_eq!(answer, "of the submodule");
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     assert_eq!(repo.git(&["for-each-ref", "refs/agentbay/"]), "");
 }
 
@@ -326,7 +326,7 @@ pub(crate) fn case_068_variables_of_git_that_were_inherited_lead_nowhere() {
     let proxy = machine.serve_inheriting(&variables);
     let (_id, answer) = run(&proxy);
     assert_eq!(answer, machine.name("repo/.git"));
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     let after = other.git(&["for-each-ref"]) + &fs::read_to_string(machine.path("other/.git/config")).unwrap();
     assert_eq!(after, before);
     assert!(!fs::read_to_string(machine.path("repo/.git/config")).unwrap().contains("worktree"));
@@ -337,7 +337,7 @@ fn a_worktree_whose_index_an_agent_left_locked_is_saved_all_the_same() {
     let (machine, repo) = machine("echo work > new; : > \"$(git rev-parse --git-dir)/index.lock\"; echo done");
     let (id, answer) = run(&machine.serve());
     assert_eq!(answer, "done");
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new")]), "work");
 }
 
@@ -349,7 +349,7 @@ fn hooks_of_the_repository_are_not_run() {
     fs::write(&hook, format!("#!/bin/sh\n: > {}\n", machine.name("hooked"))).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
     let (id, _answer) = run(&machine.serve());
-    wait_for("the worktree to be removed", || worktrees(&repo).is_empty());
+    wait_for("the worktree to be removed", || repo.worktrees() == 0);
     assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new")]), "work");
     assert!(!machine.path("hooked").exists());
 }
@@ -384,7 +384,7 @@ fn a_worktree_with_work_in_it_stays_if_it_is_to_be_kept_until_it_is_pruned() {
     let (machine, repo) = machine_with("echo done", "keep = \"changed\"");
     let proxy = machine.serve();
     run(&proxy);
-    wait_for("a worktree without work to be removed", || worktrees(&repo).is_empty());
+    wait_for("a worktree without work to be removed", || repo.worktrees() == 0);
     machine.script("cli", "echo work > new; echo done");
     let (id, _answer) = run(&proxy);
     proxy.stop();

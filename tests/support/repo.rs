@@ -42,6 +42,12 @@ impl Repo {
         self.git(&["commit", "--quiet", "--message", file]);
     }
 
+    /// How many worktrees git has a record of. `git worktree list` fails while another git removes the last of them.
+    pub(crate) fn worktrees(&self) -> usize {
+        let folders = [".git/worktrees", "worktrees"].map(|name| fs::read_dir(self.path.join(name)));
+        folders.into_iter().flatten().map(Iterator::count).sum()
+    }
+
     /// Runs git in the repository, and says what it printed.
     #[expect(clippy::disallowed_methods, reason = "a test uses git as a person would")]
     pub(crate) fn git(&self, args: &[&str]) -> String {

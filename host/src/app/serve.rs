@@ -64,7 +64,9 @@ pub async fn serve(
     let (looks, asked) = look::looks();
     tasks.spawn_until_stopped(reload.follow(watch, hangup, asked));
 
-    guard(&tasks);
+    // Not among the tasks that are told to stop: while those end, they still start git, which the guard would end.
+    let guarding = Tasks::default();
+    guard(&guarding);
     let runs = runner.clone();
     let router =
         http::router(State { snapshots, looks, runner: runs, host, versions: Arc::default(), metrics, listen });
