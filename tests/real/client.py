@@ -44,7 +44,8 @@ class Request:
         body: dict = {"model": model, "messages": messages, "stream": stream}
         if stream:
             body["stream_options"] = {"include_usage": True}
-        headers = {"content-type": "application/json"} | ({SESSION: session} if session else {})
+        # Scenarios share their prompts: none is to get the failure that is remembered of another one.
+        headers = {"content-type": "application/json", "x-agentbay-rerun": "true"} | ({SESSION: session} if session else {})
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
         self.connection.request("POST", "/v1/chat/completions", json.dumps(body).encode(), headers)
 
