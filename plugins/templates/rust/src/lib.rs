@@ -6,7 +6,7 @@
 
 use agentbay_plugin_sdk::{
     Agent, Category, Description, Event, Failure, Features, Framing, JsonLines, Outcome, Permission, Plan, Protocol,
-    RetryHint, ToolCall, ToolResult, Turn, Usage, UsageScope, Value, export_agent, finished, json,
+    RetryHint, ToolCall, ToolResult, Turn, Usage, UsageScope, Value, classify, export_agent, finished, json,
 };
 
 const PROGRAM: &str = "{{name}}-cli";
