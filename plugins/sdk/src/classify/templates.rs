@@ -4,25 +4,10 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::table::{Row, TABLE};
-use crate::Category;
+use crate::testing::golden::category;
 
 const ABOUT: &str = "What CLIs say when they fail, and what kind of failure that is: the table of AgentBay's SDK. The first row \
     that fits counts.";
-
-fn name(category: Category) -> &'static str {
-    match category {
-        Category::Quota => "quota",
-        Category::RateLimit => "rate-limit",
-        Category::Authentication => "authentication",
-        Category::Validation => "validation",
-        Category::Network => "network",
-        Category::Server => "server",
-        Category::Timeout => "timeout",
-        Category::NotFound => "not-found",
-        Category::Configuration => "configuration",
-        Category::Unknown => "unknown",
-    }
-}
 
 fn list<T>(items: &[T], shown: impl Fn(&T) -> String) -> String {
     items.iter().map(shown).collect::<Vec<_>>().join(", ")
@@ -34,7 +19,7 @@ fn rows(yes: &str, no: &str) -> String {
         let statuses = list(row.statuses, u64::to_string);
         let words = list(row.words, |words| format!("{words:?}"));
         let burst = if row.burst_only { yes } else { no };
-        format!("    [{:?}, {:?}, [{statuses}], [{words}], {burst}],\n", name(row.category), row.message)
+        format!("    [{:?}, {:?}, [{statuses}], [{words}], {burst}],\n", category(row.category), row.message)
     };
     TABLE.iter().map(row).collect()
 }
@@ -51,7 +36,7 @@ fn python() -> String {
 
 fn c() -> String {
     let row = |row: &Row| {
-        let category = name(row.category).to_uppercase().replace('-', "_");
+        let category = category(row.category).to_uppercase().replace('-', "_");
         let statuses = list(row.statuses, u64::to_string);
         let statuses = if statuses.is_empty() { "0".to_owned() } else { format!("{statuses}, 0") };
         let words = row.words.iter().map(|words| format!("{words:?}, ")).collect::<String>();

@@ -131,7 +131,7 @@ fn level(level: Level) -> &'static str {
     }
 }
 
-fn category(category: Category) -> &'static str {
+pub(crate) fn category(category: Category) -> &'static str {
     match category {
         Category::Quota => "quota",
         Category::RateLimit => "rate-limit",

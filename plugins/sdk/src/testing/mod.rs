@@ -4,7 +4,7 @@
 
 mod capture;
 mod generated;
-mod golden;
+pub(crate) mod golden;
 mod invariants;
 mod mutated;
 mod scripted;
