@@ -236,6 +236,11 @@ impl Folder {
             // Something else has come in its place since.
             Ok((seen, _)) if slot.seen.as_ref() != Some(&seen) => return None,
             Ok((_, Ok(plugin))) => State::Loaded(Arc::new(plugin)),
+            // These bytes were not judged: they are read again when they come back.
+            Ok((_, Err(error @ LoadError::Changed))) => {
+                slot.refuse(error);
+                return Some(Step::Refused);
+            }
             Ok((_, Err(error))) => State::Refused(error),
             Err(lost) if lost.is_cancelled() => return None,
             Err(lost) => State::Refused(CompileError::Failed(lost.to_string()).into()),
@@ -308,5 +313,55 @@ impl State {
 
     fn did_well(&self) -> bool {
         matches!(self, Self::Loaded(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::domain::Trust;
+    use crate::metrics::Metrics;
+    use crate::plugin::places::{Try, unknown_at_once};
+    use crate::plugin::{Compiler, Compiling};
+
+    #[derive(Debug)]
+    struct Compiles;
+
+    impl Compiler for Compiles {
+        fn compile<'a>(&'a self, _component: Bytes, _limits: &'a PluginLimits) -> Compiling<'a> {
+            Box::pin(async { Ok(()) })
+        }
+    }
+
+    #[tokio::test]
+    async fn bytes_that_were_away_when_their_turn_came_are_loaded_when_they_are_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = Engine::new(&dir.path().join("cache"), Arc::new(Compiles), Metrics::default()).unwrap();
+        let (path, component) = (dir.path().join("echo.wasm"), crate::plugin::embedded::COMPONENTS[0].1);
+        fs::write(&path, component).unwrap();
+        let said = Said { trust: Trust::default(), limits: PluginLimits::default() };
+        let (mut folder, look) = (Folder::new(&engine), Look { patience: Duration::ZERO, anew: false });
+
+        let workshop = Arc::clone(&folder.workshop);
+        let mut held = Vec::new();
+        for _ in 0..unknown_at_once() {
+            held.push(workshop.places.one(Try::Unknown).await);
+        }
+        folder.look_at(vec![path.clone()], look, &said).await;
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        drop(held);
+        folder.loaded(&said).await;
+        let refused = LoadError::Changed.to_string();
+        assert!(matches!(&folder.files[&path].state, State::Refused(error) if error.to_string() == refused));
+
+        fs::remove_dir(&path).unwrap();
+        fs::write(&path, component).unwrap();
+        folder.look_at(vec![path.clone()], Look { patience: Duration::MAX, anew: false }, &said).await;
+        assert!(folder.files[&path].state.did_well());
     }
 }

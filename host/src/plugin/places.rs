@@ -54,11 +54,16 @@ struct Waiting {
 /// A place. It is given on when it is dropped, wherever that happens.
 pub(super) struct Place(Option<Arc<Queue>>);
 
+/// How many files of which nothing is known are tried at once.
+pub(super) fn unknown_at_once() -> usize {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    (processors / 2).max(1)
+}
+
 impl Places {
     pub(super) fn new() -> Self {
-        let processors = thread::available_parallelism().map_or(1, usize::from);
         let known = Queue::new(1, Next::Oldest);
-        let unknown = Queue::new((processors / 2).max(1), Next::Newest);
+        let unknown = Queue::new(unknown_at_once(), Next::Newest);
         Self { known, unknown, long: Queue::new(1, Next::Oldest) }
     }
 
