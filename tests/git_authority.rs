@@ -251,7 +251,9 @@ pub(crate) fn the_settings_of_a_repository_inside_are_not_acted_upon() {
 }
 
 /// Where a missing object is fetched from: settings of the repository that would have a command run meanwhile.
-const FETCHES: [(&str, &[(&str, &str)]); 5] = [
+const FETCHES: [(&str, &[(&str, &str)]); 7] = [
+    ("/", &[("remote.origin.uploadpack", "EVIL")]),
+    ("file:///", &[("remote.origin.uploadpack", "EVIL"), ("protocol.file.allow", "always")]),
     ("ssh://host.invalid/x", &[("core.sshCommand", "EVIL")]),
     ("ext::EVIL", &[("protocol.ext.allow", "always")]),
     ("ext::EVIL", &[("protocol.allow", "always")]),

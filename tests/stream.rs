@@ -207,3 +207,22 @@ fn work_that_is_never_done_ends_with_the_models_time_and_what_there_was() {
         has_spoken.then_some(())
     });
 }
+
+#[test]
+fn a_client_that_does_not_read_keeps_nobody_from_cancelling_its_run() {
+    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\nunread = \"64 KiB\"\n"));
+    machine.script("cli", "cat >/dev/null; echo $$ > ../started; while :; do echo 'a line that nobody reads'; done");
+    let proxy = machine.serve();
+    let mut body = chat("m", "hi");
+    body["stream"] = true.into();
+    let client = Request::post("/v1/chat/completions", body.to_string()).open(proxy.address());
+    let started = machine.path("started");
+    wait_for("the CLI to start", || fs::read_to_string(&started).is_ok_and(|pid| pid.ends_with('\n')));
+    let cli = format!("/proc/{}", fs::read_to_string(started).unwrap().trim());
+    wait_for("the CLI to be held back", || fs::read_to_string(format!("{cli}/stat")).unwrap().contains(") S "));
+    let run = proxy.get("/v1/runs").json()["data"][0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(proxy.send(&Request::get(&format!("/v1/runs/{run}")).method("DELETE")).status, 202);
+    wait_for("the run to be over", || proxy.get("/v1/runs").json()["data"] == Value::Array(vec![]));
+    assert!(!fs::exists(cli).unwrap());
+    drop(client);
+}

@@ -144,6 +144,45 @@ pub(crate) fn thirty_two_worktrees_at_once() {
 }
 
 #[test]
+fn two_servers_share_a_repository() {
+    const EACH: usize = 8;
+    let (machine, repo) = machine("pwd > new.txt; pwd");
+    let proxies = [machine.serve(), machine.serve()];
+    let ask = |proxy: &Proxy| (0..EACH).map(|_| run(proxy)).collect::<Vec<_>>();
+    let runs = thread::scope(|scope| {
+        let asked = [0, 1, 0, 1].map(|at: usize| {
+            scope.spawn({
+                let proxy = &proxies[at];
+                move || ask(proxy)
+            })
+        });
+        asked.map(|asked| asked.join().unwrap()).concat()
+    });
+    wait_for("the worktrees to be removed", || repo.worktrees() == 0);
+    for (id, answer) in &runs {
+        assert_eq!(*answer, machine.name(&format!("worktrees/{id}")));
+        assert_eq!(repo.git(&["show", &format!("refs/agentbay/{id}:new.txt")]), *answer);
+    }
+    assert_eq!(runs.len(), 4 * EACH);
+}
+
+#[test]
+fn a_folder_inside_a_repository_is_not_taken_for_something_else() {
+    let (machine, repo) = machine("pwd");
+    fs::create_dir(machine.path("repo/app")).unwrap();
+    repo.commit("app/file", "text");
+    let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
+    machine.write(
+        "proxy.toml",
+        config.replace(&format!("repo = \"{}\"", repo.name()), &format!("repo = \"{}/app\"", repo.name())),
+    );
+    let proxy = machine.serve();
+    let (id, answer) = run(&proxy);
+    assert_eq!(answer, machine.name(&format!("worktrees/{id}/app")));
+    assert!(!proxy.log().contains("WARN"), "{}", proxy.log());
+}
+
+#[test]
 pub(crate) fn case_064_a_repository_without_a_commit_is_told_as_such() {
     let (machine, repo) = machine("echo done");
     repo.git(&["checkout", "--quiet", "--orphan", "trunk"]);

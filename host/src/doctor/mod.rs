@@ -4,7 +4,6 @@
 
 mod version;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -16,6 +15,7 @@ use crate::domain::Model;
 use crate::plugin::{Driver, Snapshot};
 use crate::process::{HostVariables, login_remarks};
 use crate::run::{self, Finding, dry_run};
+use crate::workspace::is_repository;
 pub use version::Versions;
 
 /// How many programs are asked for their version at once.
@@ -149,7 +149,6 @@ fn missing_repository(model: &Model) -> Option<String> {
     if !model.repo.is_dir() {
         return Some(format!("{}: the repository {repo} does not exist", model.repo_key));
     }
-    let is_git = |repo: &Path| repo.join(".git").exists() || repo.join("HEAD").exists();
-    (model.worktree.is_some() && !is_git(&model.repo))
+    (model.worktree.is_some() && !is_repository(&model.repo))
         .then(|| format!("{}: {repo} is no git repository, so no worktree can be made", key(model, "worktree")))
 }

@@ -103,7 +103,7 @@ pub(super) async fn carry_out(task: Task<'_>, interest: Interest<'_>, entry: &En
     };
     entry.is(Phase::Running);
     let until = Instant::now() + task.left;
-    let mut rest = Rest::new(place, task.means.git.for_run(task.id, model.limits.git));
+    let mut rest = Rest::new(place, task.means.git.with_limit(model.limits.git));
     let attempt = match task.start_until(until, interest, &mut rest).await {
         Ok(started) => {
             let attempt = task.listen(started, rest, until, interest).await;

@@ -174,8 +174,7 @@ impl Runner {
         let most = usize::try_from(snapshot.limits.run.unread).unwrap_or(usize::MAX);
         let models = snapshot.models.values().filter(|model| model.worktree.is_some());
         let repos: BTreeSet<&Path> = models.map(|model| model.repo.as_path()).collect();
-        // The mark of the run itself would have this ended with it.
-        let git = self.means.git.for_run(RunId::new(), snapshot.limits.run.git);
+        let git = self.means.git.with_limit(snapshot.limits.run.git);
         for repo in repos.into_iter().filter(|repo| repo.is_dir()) {
             match workspace::patch(&git, repo, id, most).await {
                 Ok(None) => {}

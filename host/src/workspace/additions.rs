@@ -70,7 +70,7 @@ impl Additions {
     /// A merge or the like is under way, somebody else commits at the same moment, or git fails. All files are still
     /// there then.
     pub async fn commit(&self, git: &Git, author: Author<'_>) -> Result<Option<String>, WorkspaceError> {
-        let _mine = git.turn(&self.top).await?;
+        let _lock = git.lock(&self.top).await?;
         let now = Uncommitted::now(git, &self.top, &self.dir).await?;
         let added: Vec<&str> = now.all().filter(|path| !self.before.has(path) && self.is_helper(path)).collect();
         if added.is_empty() {

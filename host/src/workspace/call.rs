@@ -12,7 +12,7 @@ use super::error::WorkspaceError;
 use super::git::{Git, LARGEST};
 use super::overrides::Overrides;
 use super::repository;
-use crate::domain::ExitStatus;
+use crate::domain::{ExitStatus, RunId};
 use crate::process::{self, Captured, Command, Variables};
 
 /// How long git may take to end when it is asked to, and how long its own descendants may hold its streams open.
@@ -76,7 +76,7 @@ impl Git {
                 return Ok(captured);
             }
             tries += 1;
-            if tries >= LOCK_TRIES || !met_a_lock(&captured.stderr) {
+            if tries >= LOCK_TRIES || !met_another_git(&captured.stderr) {
                 let stderr = captured.stderr.trim().to_owned();
                 return Err(WorkspaceError::Git { command, repo: repo.to_owned(), stderr });
             }
@@ -160,7 +160,8 @@ impl Git {
         }
         let mut all = vec!["-C".to_owned(), repo.display().to_string()];
         all.extend(args.iter().map(|&arg| arg.to_owned()));
-        let (workdir, run) = (PathBuf::from("/"), Some(self.run));
+        // A mark of its own: what is left of a command that was ended is still looked for while the next one runs.
+        let (workdir, run) = (PathBuf::from("/"), Some(RunId::new()));
         Ok(Command { executable, args: all, workdir, variables, run, grace: GRACE, pipe_silence: GRACE })
     }
 
@@ -177,13 +178,43 @@ impl Git {
     }
 }
 
-/// Whether git failed because another git holds a lock.
-fn met_a_lock(stderr: &str) -> bool {
+/// Whether git failed because of what another git was doing.
+fn met_another_git(stderr: &str) -> bool {
     // A ref that is in the way stays there.
     let is_in_the_way = stderr.contains("; cannot create '");
-    !is_in_the_way && is_locked(stderr)
+    let is_locked = stderr.contains(".lock': File exists")
+        || stderr.contains("could not lock")
+        || stderr.contains("cannot lock")
+        || met_a_worktree_in_the_making(stderr);
+    !is_in_the_way && is_locked
 }
 
-fn is_locked(stderr: &str) -> bool {
-    stderr.contains(".lock': File exists") || stderr.contains("could not lock") || stderr.contains("cannot lock")
+/// Git reads the records of all worktrees, also of one that is being made; and whoever removes the last one removes the
+/// folder of all, in which another git was about to make one.
+fn met_a_worktree_in_the_making(stderr: &str) -> bool {
+    let is_half_made = stderr.contains("failed to read ") && stderr.contains("/worktrees/");
+    let has_gone = stderr.contains("could not create directory of") && stderr.contains("No such file or directory");
+    is_half_made || has_gone
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_git_was_doing_is_tried_again_and_what_stays_in_the_way_is_not() {
+        let passing = [
+            "fatal: Unable to create '/r/.git/index.lock': File exists.",
+            "error: could not lock config file .git/config: File exists",
+            "fatal: cannot lock ref 'refs/agentbay/x': is at a but expected b",
+            "fatal: could not create directory of '.git/worktrees/x': No such file or directory",
+            "fatal: failed to read .git/worktrees/x/commondir: Success",
+        ];
+        let staying = [
+            "fatal: cannot lock ref 'refs/agentbay/x': 'refs/agentbay' exists; cannot create 'refs/agentbay/x'",
+            "fatal: could not create directory of '.git/worktrees/x': Permission denied",
+            "fatal: not a git repository (or any of the parent directories): .git",
+        ];
+        assert_eq!((passing.map(met_another_git), staying.map(met_another_git)), ([true; 5], [false; 3]));
+    }
 }

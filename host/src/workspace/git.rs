@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::OwnedMutexGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::call::With;
 use super::error::WorkspaceError;
 use super::overrides::Overrides;
-use crate::domain::{ExitStatus, RunId, RunLimits};
+use super::repo_lock::{RepoLock, RepoLocks};
+use crate::domain::{ExitStatus, RunLimits};
 use crate::process::{Captured, HostVariables};
 
 /// Bytes of what git prints that are read at the most: a file that is text, or a list of some 500,000 files.
@@ -23,10 +23,7 @@ pub(super) const LARGEST: usize = 64 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub struct Git {
     pub(super) host: Arc<HostVariables>,
-    /// One turn at a time for each repository, by its common git folder: git's own locks make the second one fail.
-    turns: Arc<Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>>,
-    /// The run whose mark the processes bear, so that all that git starts is found and ended.
-    pub(super) run: RunId,
+    locks: RepoLocks,
     /// How long one command may take.
     pub(super) limit: Duration,
     /// The worktree that is a run's own, which git knows whatever has become of the file in it that says so.
@@ -49,14 +46,14 @@ pub(super) struct Own {
 impl Git {
     /// git as it is found on the host's PATH, for no run and with the usual limit.
     pub fn new(host: HostVariables) -> Self {
-        let (run, limit, unwanted) = (RunId::new(), RunLimits::default().git, CancellationToken::new());
-        let (turns, overrides) = (Arc::default(), Arc::default());
-        Self { host: Arc::new(host), turns, run, limit, worktree: None, overrides, unwanted }
+        let (limit, unwanted) = (RunLimits::default().git, CancellationToken::new());
+        let (locks, overrides) = (RepoLocks::default(), Arc::default());
+        Self { host: Arc::new(host), locks, limit, worktree: None, overrides, unwanted }
     }
 
-    /// The same for a run, whose mark its processes bear.
-    pub fn for_run(&self, run: RunId, limit: Duration) -> Self {
-        Self { run, limit, unwanted: CancellationToken::new(), ..self.afresh() }
+    /// The same with another limit, and wanted.
+    pub fn with_limit(&self, limit: Duration) -> Self {
+        Self { limit, unwanted: CancellationToken::new(), ..self.afresh() }
     }
 
     /// The same for what comes after a process that may have changed the settings of a repository.
@@ -98,7 +95,7 @@ impl Git {
 
     /// Makes a worktree with a detached HEAD at a commit.
     pub(super) async fn add_worktree(&self, repo: &Path, worktree: &Path, at: &str) -> Result<(), WorkspaceError> {
-        let _mine = self.turn(repo).await?;
+        let _lock = self.lock(repo).await?;
         let path = worktree.display().to_string();
         self.run("worktree add", repo, &["worktree", "add", "--detach", &path, at]).await.map(drop)
     }
@@ -106,7 +103,7 @@ impl Git {
     /// Removes a worktree with all that is in it, also one that is locked, or that was never finished. What must not be
     /// lost has been saved before.
     pub(super) async fn remove_worktree(&self, repo: &Path, worktree: &Path) -> Result<(), WorkspaceError> {
-        let _mine = self.turn(repo).await?;
+        let _lock = self.lock(repo).await?;
         let path = worktree.display().to_string();
         self.run("worktree remove", repo, &["worktree", "remove", "--force", "--force", &path]).await.map(drop)
     }
@@ -186,16 +183,12 @@ impl Git {
         self.run_with(command, repo, args, &With::default()).await
     }
 
-    /// Waits for the turn of the repository that a folder belongs to, the same for all its worktrees. It lasts as long as
-    /// the result is held.
-    pub(super) async fn turn(&self, repo: &Path) -> Result<OwnedMutexGuard<()>, WorkspaceError> {
+    /// Waits for the lock of the repository that a folder belongs to, the same for all its worktrees. It is held as long as
+    /// the result is.
+    pub(super) async fn lock(&self, repo: &Path) -> Result<RepoLock, WorkspaceError> {
         let common = self.common(repo).await?;
-        let turn = {
-            let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(turns.entry(common).or_default())
-        };
         tokio::select! {
-            mine = turn.lock_owned() => Ok(mine),
+            lock = self.locks.lock(&common, self.limit) => Ok(lock),
             () = self.unwanted.cancelled() => Err(WorkspaceError::Unwanted),
         }
     }

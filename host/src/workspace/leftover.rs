@@ -65,7 +65,7 @@ pub async fn clear_left_over(git: &Git, limit: Duration, dir: &Path, all: bool) 
         let Some(file) = file.filter(|_| all || !note.kept) else { continue };
         let path = dir.join(run.to_string());
         let keep = if all { Keep::Never } else { note.keep };
-        let git = git.for_run(run, limit);
+        let git = git.with_limit(limit);
         cleared.push((path.clone(), Worktree { path, run, note, file }.clear(&git, keep).await));
     }
     cleared

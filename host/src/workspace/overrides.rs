@@ -26,7 +26,7 @@ const ALWAYS: [(&str, &str); 13] = [
 
 /// Keys that name a command, in the form `section.*.name` or `section.name`, and the value that starts nothing. A variant
 /// with a part in between stands for every such part.
-const COMMANDS: [(&str, &str); 27] = [
+const COMMANDS: [(&str, &str); 25] = [
     ("core.sshCommand", "ssh"),
     ("core.alternateRefsCommand", "true"),
     ("credential.helper", ""),
@@ -43,8 +43,6 @@ const COMMANDS: [(&str, &str); 27] = [
     ("gpg.*.defaultKeyCommand", "false"),
     ("interactive.diffFilter", ""),
     ("merge.*.driver", "false"),
-    ("remote.*.uploadpack", "git-upload-pack"),
-    ("remote.*.receivepack", "git-receive-pack"),
     ("sequence.editor", "false"),
     ("submodule.*.update", "none"),
     // What a transport of the name `ext` fetches from is a command.
@@ -57,6 +55,10 @@ const COMMANDS: [(&str, &str); 27] = [
     ("lfs.*.clean", ""),
     ("lfs.*.smudge", ""),
 ];
+
+/// Keys that name what serves a fetch or a push. The first setting holds and not the last, so that nothing goes over them:
+/// where a repository has one, nothing is fetched from this machine, where that would be started.
+const SERVERS: [&str; 2] = ["remote.*.uploadpack", "remote.*.receivepack"];
 
 /// Variables that go before what is set: no editor, no pager, no question.
 const VARIABLES: [(&str, &str); 4] =
@@ -95,6 +97,9 @@ impl Overrides {
             // What holds for all transports would go before what git does with this one by itself.
             let ext = last.get(&b"protocol.ext.allow"[..]).copied().unwrap_or(b"never");
             settings.push((b"protocol.ext.allow".to_vec(), ext.to_vec()));
+        }
+        if repository.iter().any(|key| SERVERS.iter().any(|pattern| fits(key, pattern))) {
+            settings.push((b"protocol.file.allow".to_vec(), b"never".to_vec()));
         }
         let is_helper = |key: &[u8]| fits(key, "credential.helper") || fits(key, "credential.*.helper");
         if repository.iter().any(|key| is_helper(key)) {
@@ -227,6 +232,12 @@ mod tests {
             ("credential.https://x.helper", "b"),
         ];
         assert_eq!(over(&settings), pairs(&expected));
+    }
+
+    #[test]
+    fn a_repository_that_names_what_serves_a_fetch_has_nothing_fetched_from_this_machine() {
+        assert_eq!(over(&["local remote.origin.uploadpack=evil"]), pairs(&[("protocol.file.allow", "never")]));
+        assert_eq!(over(&["global remote.origin.uploadpack=mine"]), []);
     }
 
     #[test]

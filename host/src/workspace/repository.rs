@@ -21,6 +21,11 @@ pub(super) fn top(repo: &Path) -> Option<&Path> {
     repo.ancestors().find(|folder| folder.join(".git").exists()).filter(|_| !is_bare(repo))
 }
 
+/// Whether worktrees can be made of the repository that a folder is, or lies in.
+pub fn is_repository(folder: &Path) -> bool {
+    top(folder).is_some() || is_bare(folder)
+}
+
 /// Whether a folder is a repository without a working tree.
 fn is_bare(repo: &Path) -> bool {
     !repo.join(".git").exists() && repo.join("HEAD").is_file() && repo.join("objects").is_dir()
