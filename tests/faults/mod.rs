@@ -11,9 +11,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::{
-    auth, cases, connections, errors, git_hangs, killed, limits, process, queue, retry, spec, stream, system, worktree,
-};
+use crate::api::{connections, errors, stream};
+use crate::runs::{cases, killed, limits, process, queue, retry, spec, system};
+use crate::security::auth;
+use crate::workspace::{git_hangs, worktree};
 
 /// Lines that are tried at once.
 const AT_ONCE: usize = 4;

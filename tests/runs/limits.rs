@@ -1,4 +1,4 @@
-//! Each limit of requests and runs meets a test here; those of plugins do in `plugins`.
+//! Each limit of requests and runs meets a test here; those of plugins do in `plugins::folder`.
 
 use std::fs;
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
-use crate::soak::is_soak;
+use crate::runs::soak::is_soak;
 use crate::support::{Machine, Proxy, Repo, Request, chat, error, quoted, read_once_there, wait_for};
 
 /// A machine with a repository, a model that works in worktrees of it, and a CLI that is this script.

@@ -1,0 +1,6 @@
+//! Plugins: those of the plugin folder, the versions of their contract, and how changes are noticed.
+
+mod author;
+mod folder;
+mod versions;
+mod watch;
