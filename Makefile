@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build bins test test-busy faults hostile soak swap folder test-real fuzz languages plugins plugins-check lint doc deny
+.PHONY: run build bins test test-busy faults hostile soak swap folder test-real fuzz languages plugins plugins-check lint doc book deny
 
 # Cargo unites the features of a dependency over the packages that are selected. `--workspace` selects the same ones
 # everywhere, the target names (`--bin`, `--test`) what of them is compiled: so no command compiles a dependency that
@@ -86,6 +86,10 @@ lint:
 
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+
+# The book for users, from docs/ into target/book. Needs mdBook: `cargo install mdbook`.
+book:
+	mdbook build docs
 
 # Licences, sources and banned crates, by deny.toml. Needs cargo-deny.
 deny:
