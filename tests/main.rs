@@ -5,6 +5,7 @@
 
 mod api;
 mod cli;
+mod docs;
 mod faults;
 mod hostile;
 mod plugins;

@@ -5,7 +5,7 @@ pub(crate) mod connections;
 pub(crate) mod errors;
 mod histories;
 mod history;
-mod openai_client;
+pub(crate) mod openai_client;
 mod repeats;
 mod session;
 pub(crate) mod stream;

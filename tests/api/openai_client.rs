@@ -81,7 +81,7 @@ fn the_official_client_completes_streams_and_understands_errors() {
 /// left out, except in CI.
 #[expect(clippy::disallowed_methods, reason = "whether this is CI stands in the environment of the tests")]
 #[expect(clippy::print_stderr, reason = "that a test is left out has to be seen")]
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let environment = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("openai-client");
     if !environment.join(CLIENT).exists()
         && let Err(reason) = install(&environment)
@@ -103,7 +103,7 @@ fn install(environment: &Path) -> Result<(), String> {
 
 /// Runs a program to its end, and says what it printed.
 #[expect(clippy::disallowed_methods, reason = "the client is a program of its own")]
-fn run(program: &Path, args: &[&str]) -> Result<Vec<u8>, String> {
+pub(crate) fn run(program: &Path, args: &[&str]) -> Result<Vec<u8>, String> {
     let output =
         Command::new(program).args(args).output().map_err(|error| format!("{}: {error}", program.display()))?;
     if output.status.success() { Ok(output.stdout) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }

@@ -111,9 +111,16 @@ impl Machine {
 
     /// Runs the program to its end.
     pub(crate) fn run(&self, args: &[&str]) -> Run {
-        let output = self.command(args).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        Run::of(&mut self.command(args))
+    }
+
+    /// Runs a script in a shell, as a person does who has the program and `curl` on PATH.
+    pub(crate) fn shell(&self, script: &str) -> Run {
+        for (name, file) in [("agentbay", Some(binary("agentbay"))), ("curl", find_on_path("curl"))] {
+            let file = file.unwrap_or_else(|| panic!("the tests need `{name}` on PATH"));
+            self.script(name, &format!("exec {} \"$@\"", quoted(file.to_str().unwrap())));
+        }
+        Run::of(&mut self.command_of(Path::new("/bin/sh"), &["-eu", "-c", script]))
     }
 
     /// Starts the program, to be ended by the test.
@@ -200,6 +207,14 @@ impl Machine {
     }
 }
 
+impl Run {
+    fn of(command: &mut Command) -> Self {
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
 /// The recorded runs.
 pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("fixtures")
@@ -230,11 +245,27 @@ pub(crate) fn binary(name: &str) -> PathBuf {
     file
 }
 
-#[expect(clippy::disallowed_methods, reason = "the tools are those of whoever runs the tests")]
 fn on_path(tool: &str) -> PathBuf {
+    find_on_path(tool).unwrap_or_else(|| panic!("the tests need `{tool}` on PATH"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "the tools are those of the user who runs the tests")]
+fn find_on_path(tool: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap();
     let mut files = std::env::split_paths(&path).map(|folder| folder.join(tool));
-    files.find(|file| file.is_file()).unwrap_or_else(|| panic!("the tests need `{tool}` on PATH"))
+    files.find(|file| file.is_file())
+}
+
+/// Whether a test that needs `curl` can run. It is left out where there is none, except in CI.
+#[expect(clippy::disallowed_methods, reason = "whether this is CI stands in the environment of the tests")]
+#[expect(clippy::print_stderr, reason = "that a test is left out has to be seen")]
+pub(crate) fn has_curl() -> bool {
+    let has = find_on_path("curl").is_some();
+    assert!(has || std::env::var_os("CI").is_none(), "there is no curl");
+    if !has {
+        eprintln!("left out, since there is no curl");
+    }
+    has
 }
 
 /// The file of Python itself: what stands on PATH may be a script that looks for it.

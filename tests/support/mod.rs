@@ -10,7 +10,7 @@ mod wait;
 
 pub(crate) use chat::{Streamed, chat, error, known, user};
 pub(crate) use http::{Answer, Request};
-pub(crate) use machine::{Machine, Run, binary, fixtures, quoted};
+pub(crate) use machine::{Machine, Run, binary, fixtures, has_curl, quoted};
 pub(crate) use proxy::Proxy;
 pub(crate) use repo::Repo;
 pub(crate) use sse::{Events, Said};
