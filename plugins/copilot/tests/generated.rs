@@ -1,9 +1,7 @@
 //! Runs that are made up, written as Copilot writes them.
 
-use std::io;
-
 use agentbay_plugin_copilot::Copilot;
-use agentbay_plugin_sdk::testing::{Script, check_generated};
+use agentbay_plugin_sdk::testing::{Script, suite};
 use serde_json::{Value, json};
 
 fn lines(script: &Script) -> Vec<Value> {
@@ -30,7 +28,4 @@ fn lines(script: &Script) -> Vec<Value> {
     lines
 }
 
-#[test]
-fn a_run_that_is_made_up_is_told_as_it_is_and_a_part_of_it_is_no_success() -> io::Result<()> {
-    check_generated::<Copilot>(lines)
-}
+suite!(Copilot, generated: lines);

@@ -4,7 +4,7 @@ use std::io;
 
 use agentbay_plugin_glm::Glm;
 use agentbay_plugin_sdk::testing::{Grouping, Replay, captures, check_mutated_streams, replay, turn};
-use agentbay_plugin_sdk::{Agent, Category, Event, ExitStatus, Transcript, failed, finished};
+use agentbay_plugin_sdk::{Category, Event, ExitStatus, failed, finished};
 
 fn run(stdout: &str) -> Replay {
     replay::<Glm>(&turn("Hello"), stdout, Grouping::Whole, ExitStatus::Code(0))
@@ -24,12 +24,6 @@ fn a_refused_key_is_told_with_the_way_to_log_in() {
     let message = "The CLI is not logged in, or its credentials were refused. \
                    To log in: set ZAI_API_KEY, or run `ax-glm setup`";
     assert_eq!(run(stdout).outcome, failed(Category::Authentication, message, "API error: 401 token expired"));
-}
-
-#[test]
-fn standard_input_is_closed_without_a_word() {
-    let begun = <Glm as Agent>::Transcript::new(&turn("x")).begin(&turn("Say hello"));
-    assert_eq!(begun, vec![Event::Reply(String::new()), Event::EndInput]);
 }
 
 #[test]

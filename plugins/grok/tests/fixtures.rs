@@ -1,45 +1,12 @@
-//! What is made of every recorded run: `golden.json` in its folder.
-
-use std::io;
+//! The recorded runs of `ax-grok`, each against what is expected of it. `RENEW=1` writes the golden files.
 
 use agentbay_plugin_grok::Grok;
-use agentbay_plugin_sdk::testing::{
-    Capture, captures, check_groupings, check_interleaved, check_mutated, check_mutated_streams, check_truncated,
-    compare, turn,
-};
+use agentbay_plugin_sdk::testing::suite;
 
-fn recorded() -> io::Result<Vec<Capture>> {
-    captures(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/grok"))
-}
-
-#[test]
-fn every_run_gives_what_is_expected_of_it() -> io::Result<()> {
-    compare::<Grok>(&recorded()?, |_| turn("Say hello"))
-}
-
-#[test]
-fn grouping_makes_no_difference() -> io::Result<()> {
-    recorded()?.iter().try_for_each(|capture| check_groupings::<Grok>(capture, &turn("x")))
-}
-
-#[test]
-fn a_run_that_breaks_off_is_no_success() -> io::Result<()> {
-    recorded()?.iter().try_for_each(|capture| check_truncated::<Grok>(capture, &turn("x")))
-}
-
-#[test]
-fn two_runs_at_once_do_not_touch_each_other() -> io::Result<()> {
-    let captures = recorded()?;
-    captures.windows(2).try_for_each(|pair| check_interleaved::<Grok>(&pair[0], &pair[1], &turn("x")))
-}
-
-#[test]
-fn an_event_with_a_value_that_should_be_another_is_no_panic() -> io::Result<()> {
-    recorded()?.iter().for_each(|capture| check_mutated::<Grok>(capture, &turn("x")));
-    Ok(())
-}
-
-#[test]
-fn events_that_are_written_ordered_and_surrounded_as_never_before_lose_no_text_and_are_no_answer() -> io::Result<()> {
-    check_mutated_streams::<Grok>(&recorded()?, &turn("Say hello"), 30)
-}
+suite!(
+    Grok,
+    recorded: "../../fixtures/grok",
+    // It prints nothing when its turn is over.
+    prints_end: false,
+    changed_streams: 30,
+);

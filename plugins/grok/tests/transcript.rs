@@ -3,7 +3,7 @@
 use std::{fs, io};
 
 use agentbay_plugin_grok::Grok;
-use agentbay_plugin_sdk::testing::{Capture, GROUPINGS, Grouping, Replay, damaged, replay, turn};
+use agentbay_plugin_sdk::testing::{Capture, Grouping, Replay, replay, turn};
 use agentbay_plugin_sdk::{
     Agent, Category, Event, ExitStatus, NO_OUTPUT, StreamName, ToolCall, ToolResult, Transcript, failed, finished,
 };
@@ -93,25 +93,4 @@ fn a_run_that_ends_behind_a_call_is_a_failure_and_one_without_output_answers_so(
     let message = "Grok ended before it had finished its turn";
     assert_eq!(run(call).outcome, failed(Category::Unknown, message, ""));
     assert_eq!(run("").outcome, finished(Some(NO_OUTPUT.into())));
-}
-
-#[test]
-fn grouping_makes_no_difference_and_nothing_makes_it_panic() -> io::Result<()> {
-    for case in ["plain", "tool", "markdown", "auth401"] {
-        let capture = Capture::read(folder(case))?;
-        let whole = capture.replay::<Grok>(&turn("x"), Grouping::Whole);
-        for grouping in GROUPINGS {
-            assert_eq!(capture.replay::<Grok>(&turn("x"), grouping), whole, "{case} {grouping:?}");
-        }
-        for stdout in damaged(&capture.stdout) {
-            run(&stdout);
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn standard_input_is_closed_without_a_word() {
-    let begun = <Grok as Agent>::Transcript::new(&turn("x")).begin(&turn("Say hello"));
-    assert_eq!(begun, vec![Event::Reply(String::new()), Event::EndInput]);
 }

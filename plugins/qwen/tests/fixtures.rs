@@ -1,67 +1,11 @@
-//! The recorded runs of Qwen Code, each against what is expected of it. `RENEW=1` writes that anew.
-
-use std::io;
+//! The recorded runs of Qwen Code, each against what is expected of it. `RENEW=1` writes the golden files.
 
 use agentbay_plugin_qwen::Qwen;
 use agentbay_plugin_sdk::Turn;
-use agentbay_plugin_sdk::testing::{
-    Capture, Grouping, answer_of, captures, check_damaged, check_groupings, check_interleaved, check_mutated,
-    check_mutated_streams, check_truncated, compare, turn,
-};
+use agentbay_plugin_sdk::testing::{suite, turn};
 
-fn recorded() -> io::Result<Vec<Capture>> {
-    captures(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/qwen"))
-}
-
-#[test]
-fn every_recorded_run_gives_the_expected_events_and_outcome() -> io::Result<()> {
-    compare::<Qwen>(&recorded()?, |capture| Turn {
-        output_schema: capture.name().ends_with("-schema").then(|| "{}".into()),
-        ..turn("Say hello")
-    })
-}
-
-#[test]
-fn any_grouping_of_lines_gives_the_same() -> io::Result<()> {
-    recorded()?.iter().try_for_each(|capture| check_groupings::<Qwen>(capture, &turn("x")))
-}
-
-#[test]
-fn a_run_cut_off_anywhere_is_a_success_only_if_it_had_said_that_it_was_done() -> io::Result<()> {
-    recorded()?.iter().try_for_each(|capture| check_truncated::<Qwen>(capture, &turn("x")))
-}
-
-#[test]
-fn damaged_output_is_no_panic_and_a_success_only_with_its_end() -> io::Result<()> {
-    recorded()?.iter().try_for_each(|capture| check_damaged::<Qwen>(capture, &turn("x")))
-}
-
-#[test]
-fn an_event_with_a_value_that_should_be_another_is_no_panic() -> io::Result<()> {
-    recorded()?.iter().for_each(|capture| check_mutated::<Qwen>(capture, &turn("x")));
-    Ok(())
-}
-
-#[test]
-fn two_runs_at_a_time_do_not_touch_each_other() -> io::Result<()> {
-    recorded()?.windows(2).try_for_each(|pair| check_interleaved::<Qwen>(&pair[0], &pair[1], &turn("x")))
-}
-
-/// INV-CLI-PARSE-002.
-#[test]
-fn the_answer_is_what_the_model_said() -> io::Result<()> {
-    for capture in recorded()? {
-        let told = capture.replay::<Qwen>(&turn("x"), Grouping::Whole);
-        if let Some(said) = answer_of(&capture)
-            && told.outcome.failure.is_none()
-        {
-            assert_eq!(told.answer(), said, "{}", capture.name());
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn events_that_are_written_ordered_and_surrounded_as_never_before_lose_no_text_and_are_no_answer() -> io::Result<()> {
-    check_mutated_streams::<Qwen>(&recorded()?, &turn("Say hello"), 60)
-}
+suite!(
+    Qwen,
+    recorded: "../../fixtures/qwen",
+    turn: |run| Turn { output_schema: run.name().ends_with("-schema").then(|| "{}".into()), ..turn("Say hello") },
+);

@@ -1,11 +1,6 @@
 //! Runs that are made up, written as Qwen Code writes them.
 
-use std::io;
-
 use agentbay_plugin_qwen::Qwen;
-use agentbay_plugin_sdk::testing::{check_generated, claude_lines};
+use agentbay_plugin_sdk::testing::{claude_lines, suite};
 
-#[test]
-fn a_run_that_is_made_up_is_told_as_it_is_and_a_part_of_it_is_no_success() -> io::Result<()> {
-    check_generated::<Qwen>(claude_lines)
-}
+suite!(Qwen, generated: claude_lines);

@@ -1,13 +1,16 @@
 //! Owns what a plugin's tests need: a turn to begin with, output to replay, and ways to cut it into pieces. Recorded runs are
 //! in `capture.rs`, what is expected of them in `golden.rs`, what must hold for each in `invariants.rs`, what the model said in
-//! them in `scripted.rs`, and runs that are made up in `generated`. Not there in a component.
+//! them in `scripted.rs`, and runs that are made up in `generated`. `suite!` writes the tests that plugins have in common. Not there
+//! in a component.
 
 mod capture;
 mod generated;
 pub(crate) mod golden;
 mod invariants;
 mod mutated;
+pub mod roles;
 mod scripted;
+mod suite;
 
 use crate::{Agent, Event, ExitStatus, Framing, Outcome, Permission, StreamName, Transcript, Turn};
 
@@ -17,6 +20,7 @@ pub use golden::{compare, events_json, outcome_json};
 pub use invariants::{check_damaged, check_groupings, check_interleaved, check_mutated, check_truncated};
 pub use mutated::check_mutated_streams;
 pub use scripted::{PLAIN, answer_of};
+pub use suite::{Suite, suite};
 
 /// A turn with this prompt in `/repo`, in which the client wants deltas. Change what a test is about.
 pub fn turn(prompt: &str) -> Turn {
