@@ -5,4 +5,6 @@ mod answers;
 mod commands;
 mod links;
 mod markdown;
+mod names;
 mod settings;
+mod source;

@@ -1,0 +1,144 @@
+//! The source of the host, as far as names can be read from its text: string literals, routes, codes, error messages. For
+//! what the program cannot be asked for.
+
+use std::fs;
+use std::path::Path;
+
+use super::markdown::checkout;
+
+/// A source file.
+pub(super) struct Source {
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+/// Every source file of the host, in whichever crate.
+pub(super) fn sources() -> Vec<Source> {
+    let mut sources = Vec::new();
+    add(&checkout().join("host"), &mut sources);
+    assert!(sources.len() > 100, "the host has {} files", sources.len());
+    sources
+}
+
+fn add(folder: &Path, sources: &mut Vec<Source>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            add(&path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            sources.push(Source { path: path.display().to_string(), text });
+        }
+    }
+}
+
+/// The string literals of a file, as the program has them.
+pub(super) fn literals(source: &str) -> Vec<String> {
+    let mut literals = Vec::new();
+    let mut rest = source;
+    while let Some(at) = rest.find(['"', '\'', '/']) {
+        let (before, found) = rest.split_at(at);
+        let after = &found[1..];
+        rest = if found.starts_with("//") {
+            found.find('\n').map_or("", |end| &found[end..])
+        } else if found.starts_with('\'') {
+            // A character, or the name of a lifetime.
+            ["\"'", "\\\"'", "\\''", "/'"].iter().find_map(|c| after.strip_prefix(c)).unwrap_or(after)
+        } else if found.starts_with('/') {
+            after
+        } else if before.trim_end_matches('#').ends_with('r') {
+            let hashes = before.len() - before.trim_end_matches('#').len();
+            let closing = format!("\"{}", "#".repeat(hashes));
+            let (literal, after) = after.split_once(&closing).unwrap_or((after, ""));
+            literals.push(literal.to_owned());
+            after
+        } else {
+            let (literal, after) = literal(after);
+            literals.push(literal);
+            after
+        };
+    }
+    literals
+}
+
+/// The literal that a text begins with, and what follows it.
+fn literal(text: &str) -> (String, &str) {
+    let mut literal = String::new();
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '"' => return (literal, rest.as_str()),
+            '\\' => match rest.next() {
+                Some('n') => literal.push('\n'),
+                // The line goes on.
+                Some('\n') => rest = rest.as_str().trim_start().chars(),
+                Some(escaped) => literal.push(escaped),
+                None => {}
+            },
+            c => literal.push(c),
+        }
+    }
+    (literal, "")
+}
+
+/// The routes, as `GET /path`.
+pub(super) fn routes(source: &str) -> Vec<String> {
+    let calls = source.split(".route(").skip(1);
+    calls
+        .flat_map(|call| {
+            let call = call.split("\n        .").next().unwrap();
+            let path = literals(call).into_iter().next().unwrap_or_default().replace("{*", "{");
+            let methods = ["get", "post", "put", "patch", "delete"];
+            let takes = |method: &&str| {
+                call.match_indices(&format!("{method}(")).any(|(at, _)| {
+                    !call[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':')
+                })
+            };
+            let taken: Vec<&str> = methods.into_iter().filter(takes).collect();
+            taken.into_iter().map(move |method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+/// What stands behind a status in a call: the `code` or `type` of an error.
+pub(super) fn codes(source: &str) -> Vec<String> {
+    let calls = source.split("StatusCode::").skip(1);
+    let code = |call: &str| {
+        let after = call.trim_start_matches(|c: char| c.is_ascii_uppercase() || c == '_');
+        let code = after.strip_prefix(',')?.trim_start().strip_prefix('"')?.split('"').next()?;
+        code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_').then(|| code.to_owned())
+    };
+    calls.filter_map(code).collect()
+}
+
+/// The messages of the errors that a file defines.
+pub(super) fn messages(source: &str) -> Vec<String> {
+    let attributes = source.split("#[error(").skip(1).filter(|attribute| !attribute.starts_with("transparent"));
+    attributes.filter_map(|attribute| literals(attribute).into_iter().next()).collect()
+}
+
+#[test]
+fn names_are_found_in_source() {
+    let source = r##"
+// "no" in a comment
+fn f<'a>() -> char { '"' }
+const A: &str = "x-a";
+#[error("it is \"so\" and \
+         so")]
+#[error(transparent)]
+Router::new().route("/a/{*id}", get(one).delete(two::get_rid))
+        .route("/b", post(three))
+        .layer(get(x));
+refused(StatusCode::BAD_REQUEST, "bad_one", None, StatusCode::OK);
+refused(
+    StatusCode::NOT_FOUND,
+    "no_one",
+);
+const R: &str = r#"raw "x""#;
+"##;
+    let text = literals(source);
+    assert_eq!(text, ["x-a", "it is \"so\" and so", "/a/{*id}", "/b", "bad_one", "no_one", "raw \"x\""]);
+    assert_eq!(routes(source), ["GET /a/{id}", "DELETE /a/{id}", "POST /b"]);
+    assert_eq!(codes(source), ["bad_one", "no_one"]);
+    assert_eq!(messages(source), ["it is \"so\" and so"]);
+}
