@@ -1,6 +1,6 @@
 //! Owns the verdict on a process that ended without having said that its turn is over.
 
-use crate::{Category, ExitStatus, Failure, KillReason, Outcome, Stop, classify, finished};
+use crate::{Category, Event, ExitStatus, Failure, KillReason, Outcome, Stop, classify, finished};
 
 /// What a run answers whose output was empty.
 pub const NO_OUTPUT: &str = "No output from CLI.";
@@ -55,4 +55,22 @@ fn killed(reason: KillReason, said: &str) -> Failure {
         KillReason::Shutdown => (Category::Unknown, "The run was stopped because AgentBay is shutting down"),
     };
     Failure::new(category, message, said)
+}
+
+/// The verdict on a process of which these events came to light only when nothing more could follow: they can be told as an
+/// answer, and as a verdict, in place of that on its end.
+pub(crate) fn at_the_end(events: Vec<Event>, verdict: impl FnOnce() -> Outcome) -> Outcome {
+    let (mut text, mut done) = (String::new(), None);
+    for event in events {
+        match event {
+            Event::Text(more) => text.push_str(&more),
+            Event::Done(outcome) if done.is_none() => done = Some(outcome),
+            _ => {}
+        }
+    }
+    let mut outcome = done.unwrap_or_else(verdict);
+    if !text.is_empty() && outcome.answer.is_none() {
+        outcome.answer = Some(text);
+    }
+    outcome
 }

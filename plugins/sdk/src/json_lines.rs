@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::ending::cut_off;
+use crate::ending::{at_the_end, cut_off};
 use crate::unread::{Unread, is_glue, lost};
 use crate::{
     Category, Event, ExitStatus, Failure, JsonReader, Level, Outcome, Piece, StderrTail, StreamName, Transcript, Turn,
@@ -73,6 +73,8 @@ pub struct JsonLines<P> {
     understood: bool,
     /// Some text was passed on.
     spoke: bool,
+    /// The CLI said that its turn ended well, without any text until then.
+    ended_empty: Option<Outcome>,
     is_resumed: bool,
     /// A remark was made of the line already.
     is_noted: bool,
@@ -87,6 +89,7 @@ impl<P: Protocol> Transcript for JsonLines<P> {
             reader: JsonReader::default(),
             understood: false,
             spoke: false,
+            ended_empty: None,
             is_resumed: turn.session.is_some(),
             is_noted: false,
             unread: Unread::default(),
@@ -114,26 +117,22 @@ impl<P: Protocol> Transcript for JsonLines<P> {
         for event in &mut events {
             match event {
                 Event::Text(_) => self.spoke = true,
-                Event::Done(outcome) => self.judge(outcome),
+                Event::Done(outcome) => {
+                    self.judge(outcome);
+                    self.ended_empty =
+                        (!self.spoke && is_empty(outcome) && outcome.failure.is_none()).then(|| outcome.clone());
+                }
                 _ => {}
             }
         }
+        events.extend(self.second_verdict().map(Event::Done));
         events
     }
 
     fn exit(&mut self, how: ExitStatus) -> Outcome {
-        // What comes only now can be told as an answer, and as a verdict.
         let mut events = Vec::new();
         std::mem::take(&mut self.reader).finish(&mut |piece| self.piece(piece, &mut events));
-        let text: String = events
-            .iter()
-            .filter_map(|event| if let Event::Text(text) = event { Some(text.as_str()) } else { None })
-            .collect();
-        let done = events.into_iter().find_map(|event| if let Event::Done(done) = event { Some(done) } else { None });
-        let mut outcome = done.unwrap_or_else(|| self.verdict(how));
-        if !text.is_empty() && outcome.answer.is_none() {
-            outcome.answer = Some(text);
-        }
+        let mut outcome = at_the_end(events, || self.verdict(how));
         if let Some(failure) = &mut outcome.failure {
             by_exit_code::<P>(how, failure);
         }
@@ -175,7 +174,7 @@ impl<P: Protocol> JsonLines<P> {
 
     /// Has the last word on a verdict: a turn without any text is no good one if there was something unknown in it.
     fn judge(&self, outcome: &mut Outcome) {
-        let is_empty = !self.spoke && outcome.answer.as_ref().is_none_or(String::is_empty);
+        let is_empty = !self.spoke && is_empty(outcome);
         if is_empty && outcome.failure.is_none() && self.understood {
             let part = self.protocol.unknown();
             outcome.failure =
@@ -189,6 +188,15 @@ impl<P: Protocol> JsonLines<P> {
         }
     }
 
+    /// Another verdict on a turn that ended well and empty, if something unknown came after that may have been its text.
+    fn second_verdict(&mut self) -> Option<Outcome> {
+        let mut outcome = self.ended_empty.clone()?;
+        self.judge(&mut outcome);
+        outcome.failure.as_ref()?;
+        self.ended_empty = None;
+        Some(outcome)
+    }
+
     fn piece(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
         match piece {
             Piece::Object(event, source) => {
@@ -200,6 +208,7 @@ impl<P: Protocol> JsonLines<P> {
                 }
             }
             Piece::Text(text) if self.understood => {
+                self.unread.broken_event(text);
                 if !std::mem::replace(&mut self.is_noted, !text.ends_with('\n')) && !is_glue(text) {
                     let shown: String = text.trim_end_matches('\n').chars().take(SHOWN_CHARS).collect();
                     events.push(notice(Level::Debug, format!("not an event: {shown}")));
@@ -208,6 +217,10 @@ impl<P: Protocol> JsonLines<P> {
             Piece::Text(text) => self.unread.text(text),
         }
     }
+}
+
+fn is_empty(outcome: &Outcome) -> bool {
+    outcome.answer.as_ref().is_none_or(String::is_empty)
 }
 
 fn by_exit_code<P: Protocol>(how: ExitStatus, failure: &mut Failure) {

@@ -32,11 +32,20 @@ impl Unread {
     pub(crate) fn text(&mut self, text: &str) {
         self.all.push(text);
         // An event that breaks off is no more an answer than a whole one.
-        if text.trim_start().starts_with("{\"") {
-            return self.kind(Some("an object that breaks off"));
+        if self.broken_event(text) {
+            return;
         }
         self.plain.push(text);
         self.has_words |= !is_glue(text);
+    }
+
+    /// Whether a text is an event that breaks off. Its kind is kept.
+    pub(crate) fn broken_event(&mut self, text: &str) -> bool {
+        let is_broken = text.trim_start().starts_with("{\"");
+        if is_broken {
+            self.kind(Some("an object that breaks off"));
+        }
+        is_broken
     }
 
     /// Takes an object that is none of the CLI's events. Once others were understood, only its kind is of interest.

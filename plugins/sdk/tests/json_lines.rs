@@ -139,6 +139,21 @@ fn a_good_end_without_a_text_is_a_failure_if_something_unknown_came_before() {
 }
 
 #[test]
+fn a_good_end_without_a_text_is_a_failure_if_an_event_broke_off_before_or_after_it() {
+    let message = "Talker told its answer in a form that is not known: `an object that breaks off`";
+    let failed = Event::Done(Outcome { answer: Some(String::new()), ..failed(Category::Unknown, message, "") });
+    let dones = |stdout: &str| {
+        let events = run(stdout, "", ExitStatus::Code(0)).0.into_iter();
+        events.filter(|event| matches!(event, Event::Done(_))).collect::<Vec<_>>()
+    };
+    let end = Event::Done(finished(Some(String::new())));
+    let (broken, ended, said) = ("{\"say\":\"half", "{\"end\":\"\"}", "{\"say\":\"a\"}");
+    assert_eq!(dones(&format!("{said}\n{broken}\n{ended}")), [end.clone()]);
+    assert_eq!(dones(&format!("{broken}\n{ended}")), [failed.clone()]);
+    assert_eq!(dones(&format!("{ended}\n{broken}\n{{}}")), [end, failed]);
+}
+
+#[test]
 fn events_are_found_wherever_they_stand() {
     let text = |text: &str| Event::Text(text.into());
     let told = |stdout: &str| {
@@ -157,7 +172,7 @@ fn events_are_found_wherever_they_stand() {
     }
     assert_eq!(told(r#"{"say":"\ud83d"}"#), [text("\u{fffd}")]);
     // What comes to light only when nothing more can follow is told as the answer.
-    let late = "{\"x\":[\n{\n\"say\":\"a\"\n}\n,{\"x\":[\n{\n\"end\":\"b\"\n}";
+    let late = "{\"x\":[\n{\n\"say\":\"a\"\n}\n ,{\"x\":[\n{\n\"end\":\"b\"\n}";
     assert_eq!(run(late, "", ExitStatus::Code(0)), (Vec::new(), finished(Some("b".into()))));
 }
 

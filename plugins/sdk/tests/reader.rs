@@ -85,6 +85,17 @@ fn an_object_that_breaks_off_takes_nothing_from_those_behind_it() {
 }
 
 #[test]
+fn the_items_of_an_array_are_found_behind_a_line_that_breaks_off_however_they_are_parted() {
+    for glue in ["", "[", ",", ", ", "[[", ",["] {
+        let printed = format!("[INFO] {{\"a\": [1, 2\n{glue}{{\"b\":1}}\n");
+        let found = read([printed.as_str()]);
+        assert!(found.contains(&object(json!({"b": 1}), "{\"b\":1}")), "{glue:?}: {found:?}");
+    }
+    let indented = "{\"a\": [1\n  , {\"b\": 2}\n]}";
+    assert_eq!(read([indented]), [object(json!({"a": [1, {"b": 2}]}), indented)]);
+}
+
+#[test]
 fn what_is_not_quite_json_is_read() {
     let cases: [(&str, Value); 14] = [
         (r#"{"a":"\ud83d x \udc4d \ud83d\ude00"}"#, json!({"a": "\u{fffd} x \u{fffd} 😀"})),

@@ -13,7 +13,7 @@ use super::rpc::{self, Message};
 use super::tokens;
 use super::tool::Tool;
 use crate::classify::{self, Report};
-use crate::ending::cut_off;
+use crate::ending::{at_the_end, cut_off};
 use crate::unread::Unread;
 use crate::{
     Category, Event, ExitStatus, Failure, JsonReader, Level, Outcome, Piece, Speech, StderrTail, Stop, StreamName,
@@ -114,6 +114,14 @@ impl<D: Dialect> Transcript for Dialogue<D> {
     }
 
     fn exit(&mut self, how: ExitStatus) -> Outcome {
+        let mut events = Vec::new();
+        std::mem::take(&mut self.reader).finish(&mut |piece| self.piece(piece, &mut events));
+        at_the_end(events, || self.end_of_process(how))
+    }
+}
+
+impl<D: Dialect> Dialogue<D> {
+    fn end_of_process(&mut self, how: ExitStatus) -> Outcome {
         let said = self.stderr.text();
         let mut outcome = ended(how, said, || match (self.heard, self.unread.is_blank()) {
             (true, _) => ended_without_answer("The agent ended before it had finished its turn", said),
@@ -125,9 +133,7 @@ impl<D: Dialect> Transcript for Dialogue<D> {
         }
         outcome
     }
-}
 
-impl<D: Dialect> Dialogue<D> {
     fn piece(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
         let is_heard = self.heard;
         match piece {

@@ -249,7 +249,9 @@ impl Object {
     }
 }
 
-/// Whether nothing stands before a place on its line but opening brackets.
+/// Whether nothing stands before a place on its line but what stands between the items of an array. Indentation is how a
+/// value of another one is written, unless it follows a bracket or a comma that begins the line.
 fn begins_line(text: &str, at: usize) -> bool {
-    text[..at].trim_end_matches('[').ends_with('\n')
+    let before = text[..at].trim_end_matches(['[', ',', ' ']);
+    before.ends_with('\n') && !text[before.len()..at].starts_with(' ')
 }
