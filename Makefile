@@ -1,6 +1,6 @@
 # The two commands are `make run` and `make test`. The rest is for whoever works on the program.
 
-.PHONY: run build bins test test-busy faults hostile soak swap folder test-real fuzz languages plugins plugins-check lint doc book deny
+.PHONY: run build bins test test-busy faults hostile soak swap folder bench test-real fuzz languages plugins plugins-check lint doc book deny
 
 # Cargo unites the features of a dependency over the packages that are selected. `--workspace` selects the same ones
 # everywhere, the target names (`--bin`, `--test`) what of them is compiled: so no command compiles a dependency that
@@ -56,6 +56,13 @@ swap: bins
 # twenty requests a second. SECONDS of it with AGENTBAY_FOLDER=SECONDS.
 folder: bins
 	AGENTBAY_FOLDER=$${AGENTBAY_FOLDER:-600} $(e2e) hostile::ground --nocapture
+
+# What an answer costs beside the CLI run directly, within five minutes on a quiet machine. QUICK=1 for half a minute, WRITE=1 to
+# keep the table in tests/bench/README.md, BINARIES="old=FILE new=FILE" to compare other files than this checkout's.
+bench:
+	cargo build --release --locked --workspace --bin agentbay --bin stand-in
+	cargo bench --locked --workspace --bench speed -- $(if $(QUICK),--quick) $(if $(WRITE),--write) $(if $(SEED),--seed $(SEED)) \
+		$(BINARIES:%=--binary %)
 
 # The real CLIs, from npm, in a network namespace of their own against a scripted model. See tests/real/README.md.
 test-real: build

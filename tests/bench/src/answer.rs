@@ -1,0 +1,68 @@
+//! What one run gave, whichever way it was reached.
+
+use std::time::Duration;
+
+/// The text of an answer, and when it came.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// When the run was asked for.
+    pub(crate) asked: Duration,
+    /// The pieces, each with the time at which it was read.
+    pub(crate) pieces: Vec<(Duration, String)>,
+    /// When all of it had come, and of a process when it was gone.
+    pub(crate) ended: Duration,
+}
+
+impl Answer {
+    /// The whole text.
+    pub(crate) fn text(&self) -> String {
+        self.pieces.iter().map(|(_, piece)| piece.as_str()).collect()
+    }
+
+    /// Seconds until the end.
+    pub(crate) fn whole(&self) -> f64 {
+        (self.ended - self.asked).as_secs_f64()
+    }
+
+    /// Seconds until so many bytes had come.
+    pub(crate) fn until(&self, bytes: usize) -> Option<f64> {
+        let mut come = 0;
+        let reached = self.pieces.iter().find(|(_, piece)| {
+            come += piece.len();
+            come >= bytes
+        });
+        reached.map(|(at, _)| (*at - self.asked).as_secs_f64())
+    }
+
+    /// Seconds between each stamp and its being read, with its full stop: the end of the line may come with the next delta.
+    pub(crate) fn delays(&self) -> Vec<f64> {
+        let mut open = String::new();
+        let mut delays = Vec::new();
+        for (at, piece) in &self.pieces {
+            open += piece;
+            while let Some((stamp, rest)) = open.split_once('.') {
+                let stamp = stamp.trim().parse().map(Duration::from_nanos);
+                delays.extend(stamp.ok().and_then(|stamp| at.checked_sub(stamp)).map(|delay| delay.as_secs_f64()));
+                open = rest.to_owned();
+            }
+        }
+        delays
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_delay_lasts_until_the_stamp_is_whole() {
+        let at = Duration::from_nanos;
+        let pieces = vec![(at(150), "100.\n2".into()), (at(260), "00.\n220.".into())];
+        let answer = Answer { asked: at(50), pieces, ended: at(300) };
+        assert_eq!(answer.delays(), [50.0, 60.0, 40.0].map(|delay| delay / 1e9));
+        assert_eq!(
+            [1, 6, 7, 14, 15].map(|bytes| answer.until(bytes).map(|after| (after * 1e9).round())),
+            [Some(100.0), Some(100.0), Some(210.0), Some(210.0), None]
+        );
+    }
+}

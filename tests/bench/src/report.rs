@@ -1,0 +1,206 @@
+//! What was measured, as text: a table for each kind of figure, and the programs compared with the first one.
+
+mod compare;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::row::{Kind, Round, Row, flat};
+use crate::statistics::{median, percentile};
+use crate::table::Table;
+use crate::{Binary, machine};
+
+/// A program that was measured.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// What it is called.
+    pub name: String,
+    /// What it says of itself.
+    pub version: String,
+}
+
+/// What was measured.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The figures.
+    pub rows: Vec<Row>,
+    /// The programs.
+    pub programs: Vec<Program>,
+    /// The machine.
+    pub machine: String,
+    /// The date.
+    pub date: String,
+    /// The part of the processors that others used before and after.
+    pub used: [f64; 2],
+    /// How long it took.
+    pub took: Duration,
+    /// The seed of the order.
+    pub seed: u64,
+}
+
+impl Program {
+    pub(crate) fn of(binary: &Binary) -> Self {
+        let said = binary.program.to_str().and_then(|program| machine::output(program, &["--version"]));
+        let version = said.and_then(|said| said.lines().next().map(str::to_owned)).unwrap_or_default();
+        Self { name: binary.name.clone(), version }
+    }
+}
+
+impl Report {
+    /// Whether the machine had little else to do, so that the figures mean something.
+    pub fn is_quiet(&self) -> bool {
+        self.used.iter().all(|used| *used <= machine::QUIET)
+    }
+
+    fn table(&self, kind: Kind, head: &[&str], cells: impl Fn(&[Round]) -> Vec<String>) -> String {
+        let mut table = Table::new(head);
+        for row in self.rows.iter().filter(|row| row.kind == kind) {
+            for (program, rounds) in self.programs.iter().zip(&row.programs) {
+                let name =
+                    if self.programs.len() == 1 { row.name.clone() } else { format!("{}: {}", row.name, program.name) };
+                table.push([vec![name], cells(rounds)].concat());
+            }
+        }
+        table.to_string()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let programs: Vec<_> =
+            self.programs.iter().map(|program| format!("{} ({})", program.name, program.version)).collect();
+        let [before, after] = self.used.map(|used| used * 100.0);
+        writeln!(f, "{}; {}; {}\n", self.date, programs.join(", "), self.machine)?;
+        writeln!(
+            f,
+            "Measured for {} s with seed {}; others used {before:.0} % of the processors before and {after:.0} % after.\n",
+            self.took.as_secs(),
+            self.seed
+        )?;
+        if !self.is_quiet() {
+            writeln!(f, "**The machine was busy: these figures mean nothing.**\n")?;
+        }
+        let head = ["time of a run", "direct", "AgentBay", "added, median", "added, p99", "pairs"];
+        writeln!(f, "{}", self.table(Kind::Time, &head, time))?;
+        let head = ["runs a second", "direct", "AgentBay", "share", "slices"];
+        writeln!(f, "{}", self.table(Kind::Rate, &head, rate))?;
+        let head = ["from write to read", "direct", "p99", "AgentBay", "p99", "lines"];
+        writeln!(f, "{}", self.table(Kind::Delay, &head, delay))?;
+        let head = ["start", "median", "least", "most", "times"];
+        writeln!(f, "{}", self.table(Kind::Start, &head, |rounds| alone(rounds, seconds)))?;
+        let head = ["memory", "median", "least", "most", "times"];
+        write!(f, "{}", self.table(Kind::Memory, &head, |rounds| alone(rounds, mebibytes)))?;
+        if self.programs.len() > 1 {
+            write!(f, "\n{}", compare::table(self))?;
+        }
+        Ok(())
+    }
+}
+
+fn direct(rounds: &[Round]) -> Vec<f64> {
+    flat(rounds, |round| round.direct.clone())
+}
+
+fn through(rounds: &[Round]) -> Vec<f64> {
+    flat(rounds, |round| round.through.clone())
+}
+
+fn time(rounds: &[Round]) -> Vec<String> {
+    let added = flat(rounds, Round::added);
+    let medians = [median(&direct(rounds)), median(&through(rounds)), median(&added), percentile(&added, 99.0)];
+    [&medians.map(|time| written(time, seconds))[..], &[added.len().to_string()]].concat()
+}
+
+fn rate(rounds: &[Round]) -> Vec<String> {
+    let per_second = |rate| format!("{rate:.0}");
+    let share = median(&flat(rounds, Round::share));
+    vec![
+        written(median(&direct(rounds)), per_second),
+        written(median(&through(rounds)), per_second),
+        written(share, |share| format!("{:.0} %", share * 100.0)),
+        rounds.len().to_string(),
+    ]
+}
+
+fn delay(rounds: &[Round]) -> Vec<String> {
+    let (direct, through) = (direct(rounds), through(rounds));
+    let times = [median(&direct), percentile(&direct, 99.0), median(&through), percentile(&through, 99.0)];
+    [&times.map(|time| written(time, seconds))[..], &[through.len().to_string()]].concat()
+}
+
+fn alone(rounds: &[Round], as_text: impl Fn(f64) -> String) -> Vec<String> {
+    let values = through(rounds);
+    let figures = [median(&values), percentile(&values, 0.0), percentile(&values, 100.0)];
+    [&figures.map(|figure| written(figure, &as_text))[..], &[values.len().to_string()]].concat()
+}
+
+fn written(value: Option<f64>, as_text: impl Fn(f64) -> String) -> String {
+    value.map_or("–".into(), as_text)
+}
+
+/// Three digits or more.
+fn seconds(seconds: f64) -> String {
+    match seconds.abs() {
+        size if size < 0.001 => format!("{:.0} µs", seconds * 1e6),
+        size if size < 0.1 => format!("{:.2} ms", seconds * 1e3),
+        size if size < 1.0 => format!("{:.0} ms", seconds * 1e3),
+        _ => format!("{seconds:.2} s"),
+    }
+}
+
+fn mebibytes(bytes: f64) -> String {
+    format!("{:.1} MiB", bytes / 1024.0 / 1024.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A report of two programs with one figure of each kind, in which the second program takes half as long again.
+    fn report(used: f64) -> Report {
+        let rounds = |through: f64| {
+            let round = |number: u32| {
+                let noise = 1.0 + f64::from(number % 3) / 1000.0;
+                Round { direct: vec![0.001; 2], through: vec![through * noise, through * noise] }
+            };
+            (0..30).map(round).collect::<Vec<_>>()
+        };
+        let row =
+            |name: &str, kind, through: [f64; 2]| Row { name: name.into(), kind, programs: through.map(rounds).into() };
+        let program = |name: &str| Program { name: name.into(), version: "1".into() };
+        Report {
+            rows: vec![
+                row("echo", Kind::Time, [0.003, 0.0045]),
+                row("rate", Kind::Rate, [0.0002, 0.0002]),
+                row("delay", Kind::Delay, [0.0002, 0.0002]),
+            ],
+            programs: vec![program("old"), program("new")],
+            machine: "machine".into(),
+            date: "2026-01-01".into(),
+            used: [0.0, used],
+            took: Duration::from_secs(7),
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn a_row_says_what_each_program_adds_to_the_direct_run() {
+        let text = report(0.0).to_string();
+        let line = |begin: &str| {
+            let line = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {text}"));
+            line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(line("| echo: old"), ["echo: old", "1.00 ms", "3.00 ms", "2.00 ms", "2.01 ms", "60"]);
+        assert_eq!(line("| rate: new"), ["rate: new", "0", "0", "20 %", "30"]);
+        assert_eq!(line("| delay: old"), ["delay: old", "1.00 ms", "1.00 ms", "200 µs", "200 µs", "60"]);
+        assert_eq!(line("| echo "), ["echo", "3.00 ms", "4.50 ms", "+50.0 %", "+50.0 % to +50.0 %", "**yes**"]);
+        assert_eq!(line("| delay "), ["delay", "200 µs", "200 µs", "+0.0 %", "+0.0 % to +0.0 %", "no"]);
+    }
+
+    #[test]
+    fn a_busy_machine_gives_no_verdict() {
+        let text = report(0.5).to_string();
+        assert!(text.contains("these figures mean nothing") && text.contains(" machine busy |"), "{text}");
+        assert!(!text.contains("**yes**"), "{text}");
+    }
+}

@@ -1,0 +1,47 @@
+//! The measuring as a whole, with as little of it as there can be: that it works, not what comes out.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::*;
+use crate::row::Kind;
+
+/// Every part once. The folder for compiled plugins is that of the end-to-end tests, so that nothing is compiled here.
+const SMALLEST: Plan = Plan {
+    lasting: Duration::ZERO,
+    cold_starts: 0,
+    warm_starts: 1,
+    rounds: 1,
+    slice: Duration::from_millis(20),
+    lines: 3,
+    watched: Duration::ZERO,
+};
+
+fn built(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let file = tests.ancestors().nth(2).unwrap().join(name);
+    assert!(file.is_file(), "{} is missing: run `make bins`", file.display());
+    file
+}
+
+#[test]
+fn every_figure_of_a_program_is_measured() {
+    let tests = std::env::current_exe().unwrap();
+    let setup = Setup {
+        binaries: vec![Binary { name: "this".into(), program: built("agentbay") }],
+        stand_in: built("stand-in"),
+        fixtures: Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().join("fixtures"),
+        plan: SMALLEST,
+        seed: 1,
+        cache: Some(tests.ancestors().nth(3).unwrap().join("tmp/cache")),
+    };
+    let report = run(&setup).unwrap();
+    let of = |kind| report.rows.iter().filter(|row| row.kind == kind).count();
+    assert_eq!([Kind::Time, Kind::Rate, Kind::Delay, Kind::Start].map(of), [7, 4, 1, 1]);
+    for row in &report.rows {
+        assert!(row.programs.iter().all(|rounds| !rounds.is_empty()), "{row:?}");
+    }
+    let delay = report.rows.iter().find(|row| row.kind == Kind::Delay).unwrap();
+    let lines = 2 * SMALLEST.lines as usize;
+    assert_eq!([delay.programs[0][0].direct.len(), delay.programs[0][0].through.len()], [lines; 2]);
+}
