@@ -148,8 +148,8 @@ fn a_good_end_without_a_text_is_a_failure_if_an_event_broke_off_before_or_after_
     };
     let end = Event::Done(finished(Some(String::new())));
     let (broken, ended, said) = ("{\"say\":\"half", "{\"end\":\"\"}", "{\"say\":\"a\"}");
-    assert_eq!(dones(&format!("{said}\n{broken}\n{ended}")), [end.clone()]);
-    assert_eq!(dones(&format!("{broken}\n{ended}")), [failed.clone()]);
+    assert_eq!(dones(&format!("{said}\n{broken}\n{ended}")), std::slice::from_ref(&end));
+    assert_eq!(dones(&format!("{broken}\n{ended}")), std::slice::from_ref(&failed));
     assert_eq!(dones(&format!("{ended}\n{broken}\n{{}}")), [end, failed]);
 }
 
