@@ -100,6 +100,45 @@ fn every_limit_has_its_default_and_says_who_may_set_it() {
     }
 }
 
+/// The defaults that stand in parentheses behind a key in prose, as `limits.git` (5 min): key and default as proxy.toml has them.
+fn defaults_in_prose(text: &str) -> Vec<(String, String)> {
+    let spans = ["`limits.", "`server.", "`plugins."].into_iter().flat_map(|section| text.split(section).skip(1));
+    let default = |span: &str| {
+        let (key, behind) = span.split_once('`')?;
+        let value = behind.trim_start().strip_prefix('(')?.split([')', ',']).next()?;
+        let (number, unit) = value.split_once(' ').unwrap_or((value, ""));
+        number.parse::<u64>().ok()?;
+        Some((
+            key.to_owned(),
+            match unit {
+                "" => number.to_owned(),
+                "KiB" | "MiB" | "GiB" => format!("\"{number} {unit}\""),
+                "min" => format!("\"{number}m\""),
+                unit => format!("\"{number}{unit}\""),
+            },
+        ))
+    };
+    spans.filter_map(default).collect()
+}
+
+#[test]
+fn defaults_in_prose_are_those_of_the_sample() {
+    let sample = fs::read_to_string(checkout().join("proxy.toml")).unwrap();
+    let mut count = 0;
+    for page in super::markdown::pages() {
+        for (key, default) in defaults_in_prose(&page.prose()) {
+            let line = format!("\n#{key} = {default}\n");
+            assert!(sample.contains(&line), "{}: `{key}` is not {default} by default", page.path);
+            count += 1;
+        }
+    }
+    assert!(count > 20, "only {count} defaults were found");
+    let found =
+        defaults_in_prose("`limits.git` (5 min), `limits.queue`, `limits.runs` (all), `server.drain` (30 s, or so)");
+    let expected = [("git", "\"5m\""), ("drain", "\"30s\"")].map(|(key, default)| (key.to_owned(), default.to_owned()));
+    assert_eq!(found, expected);
+}
+
 #[test]
 fn every_route_is_on_the_page_of_the_api() {
     let routes = from_source(routes);
@@ -261,11 +300,11 @@ fn shown_messages() -> Vec<String> {
 
 #[test]
 fn every_message_that_is_explained_exists() {
-    let mut said: Vec<String> = sources().iter().flat_map(|source| literals(&source.text)).collect();
+    let mut known: Vec<String> = sources().iter().flat_map(|source| literals(&source.text)).collect();
     let no_output = fs::read_to_string(checkout().join("plugins/sdk/src/ending.rs")).unwrap();
-    said.extend(literals(&no_output));
+    known.extend(literals(&no_output));
     let lost: Vec<String> =
-        shown_messages().into_iter().filter(|shown| !said.iter().any(|text| stands_in(shown, text))).collect();
+        shown_messages().into_iter().filter(|shown| !known.iter().any(|text| stands_in(shown, text))).collect();
     assert!(lost.is_empty(), "no source has these messages of docs/src/troubleshooting.md:\n{}", lost.join("\n"));
 }
 
