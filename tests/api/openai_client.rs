@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
@@ -78,10 +79,15 @@ fn the_official_client_completes_streams_and_understands_errors() {
 }
 
 /// The Python of an environment with the client. Where it cannot be made, for want of Python or of a network, the test is
-/// left out, except in CI.
+/// left out, except in CI. Tests that run at the same time make it once.
+pub(crate) fn python() -> Option<PathBuf> {
+    static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PYTHON.get_or_init(installed).clone()
+}
+
 #[expect(clippy::disallowed_methods, reason = "whether this is CI stands in the environment of the tests")]
 #[expect(clippy::print_stderr, reason = "that a test is left out has to be seen")]
-pub(crate) fn python() -> Option<PathBuf> {
+fn installed() -> Option<PathBuf> {
     let environment = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("openai-client");
     if !environment.join(CLIENT).exists()
         && let Err(reason) = install(&environment)
