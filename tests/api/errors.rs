@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Machine, Proxy, Streamed, chat, error};
+use crate::support::{CLIS, Machine, Proxy, Streamed, chat, error};
 
 /// A machine with one model, of these settings.
 fn model(settings: &str) -> (Machine, Proxy) {
@@ -164,20 +164,10 @@ fn a_cli_that_does_not_read_its_prompt_can_answer() {
 
 #[test]
 fn every_cli_that_is_not_installed_is_told_with_how_to_install_it() {
-    let programs = [
-        ("claude", "claude"),
-        ("codex", "codex"),
-        ("copilot", "copilot"),
-        ("gemini", "gemini"),
-        ("glm", "ax-glm"),
-        ("grok", "ax-grok"),
-        ("opencode", "opencode"),
-        ("qwen", "qwen"),
-    ];
-    let models = programs.map(|(driver, _)| format!("[models.{driver}]\ndriver = \"{driver}\"\n"));
+    let models = CLIS.map(|(driver, _)| format!("[models.{driver}]\ndriver = \"{driver}\"\n"));
     let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\n{}", models.concat()));
     let proxy = machine.serve();
-    for (driver, program) in programs {
+    for (driver, program) in CLIS {
         let answer = proxy.complete(&chat(driver, "hi"));
         let error = &answer.json()["error"];
         let told = (answer.status, error["code"].as_str(), error["message"].as_str());

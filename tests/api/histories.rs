@@ -188,7 +188,7 @@ fn answered(proxy: &Proxy, body: &str, planted: &[String]) -> Result<bool, TestC
     if answer.status != 200 {
         return fail(&format!("{answer:?}"));
     }
-    let prompt = answer.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+    let prompt = answer.content();
     match planted.iter().find(|word| !prompt.contains(*word)) {
         Some(lost) => fail(&format!("{lost} is not in {prompt:?}")),
         None => Ok(true),

@@ -3,8 +3,6 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use crate::support::{Answer, Machine, Proxy, Request, chat, error, wait_for};
 
 const BOOM: &str = "echo 'boom: no such thing' >&2; echo 'at line 3' >&2; exit 3";
@@ -30,14 +28,9 @@ fn tries(machine: &Machine) -> usize {
     fs::read_to_string(machine.path("tries")).unwrap_or_default().len()
 }
 
-fn post(body: &Value, headers: &[(&str, &str)]) -> Request {
-    let request = Request::post("/v1/chat/completions", body.to_string());
-    headers.iter().fold(request, |request, (name, value)| request.header(name, value))
-}
-
 /// Waits until nothing of a run is left.
 fn wait_for_quiet(proxy: &Proxy) {
-    wait_for("the runs to be over", || proxy.get("/v1/runs").json()["data"] == Value::Array(Vec::new()));
+    proxy.wait_until_idle();
 }
 
 fn is_remembered(answer: &Answer) -> bool {
@@ -54,7 +47,7 @@ fn a_failure_that_would_come_again_is_given_to_the_same_request_without_a_run() 
     let first = proxy.complete(&body);
     assert_eq!((first.status, first.json(), is_remembered(&first)), (500, expected.clone(), false));
     for headers in [&[][..], &[("x-stainless-retry-count", "1")], &[("idempotency-key", "k")]] {
-        let again = proxy.send(&post(&body, headers));
+        let again = proxy.send(&Request::complete(&body).headers(headers));
         assert_eq!((again.status, again.json(), is_remembered(&again)), (500, expected.clone(), true));
         assert_eq!(again.header("x-should-retry"), Some("false"));
     }
@@ -62,9 +55,11 @@ fn a_failure_that_would_come_again_is_given_to_the_same_request_without_a_run() 
     // What is another request is another run.
     let mut streamed = body.clone();
     streamed["stream"] = true.into();
-    for other in
-        [post(&chat("m", "something else"), &[]), post(&streamed, &[]), post(&body, &[("authorization", "Bearer k")])]
-    {
+    for other in [
+        Request::complete(&chat("m", "something else")),
+        Request::complete(&streamed),
+        Request::complete(&body).headers(&[("authorization", "Bearer k")]),
+    ] {
         assert!(!is_remembered(&proxy.send(&other)));
     }
     assert_eq!(tries(&machine), 4);
@@ -83,9 +78,9 @@ fn a_header_a_reload_and_a_changed_login_ask_past_what_is_remembered() {
         assert_eq!(tries(&machine) == before, is_remembered);
         !is_remembered
     };
-    let (plain, rerun) = (post(&body, &[]), post(&body, &[("x-agentbay-rerun", "true")]));
+    let (plain, rerun) = (Request::complete(&body), Request::complete(&body).headers(&[("x-agentbay-rerun", "true")]));
     assert_eq!([runs(&plain), runs(&plain), runs(&rerun), runs(&plain)], [true, false, true, false]);
-    assert_eq!(proxy.send(&Request::post("/v1/plugins/reload", "{}")).status, 200);
+    assert_eq!(proxy.reload().status, 200);
     assert_eq!([runs(&plain), runs(&plain)], [true, false]);
     fs::create_dir(machine.path("home/.cli")).unwrap();
     fs::write(machine.path("home/.cli/auth.json"), "{}").unwrap();
@@ -99,11 +94,12 @@ fn a_run_that_failed_is_not_joined_by_a_request_that_asks_past_it() {
     let machine = machine(BOOM, "");
     let proxy = machine.serve();
     let key = ("idempotency-key", "k");
-    let again = |headers: &[(&str, &str)]| is_remembered(&proxy.send(&post(&chat("m", "hi"), headers)));
+    let again =
+        |headers: &[(&str, &str)]| is_remembered(&proxy.send(&Request::complete(&chat("m", "hi")).headers(headers)));
     // The first of them lingers for half a minute.
     assert_eq!([again(&[key]), again(&[key]), again(&[key, ("x-agentbay-rerun", "true")])], [false, true, false]);
     assert_eq!(tries(&machine), 2);
-    assert_eq!(proxy.send(&Request::post("/v1/plugins/reload", "{}")).status, 200);
+    assert_eq!(proxy.reload().status, 200);
     assert_eq!([again(&[key]), again(&[key])], [false, true]);
     assert_eq!(tries(&machine), 3);
 }
@@ -122,9 +118,9 @@ fn failures_are_remembered_for_as_long_as_is_set() {
 fn a_run_that_was_cancelled_is_not_remembered() {
     let machine = machine("exec sleep 1000", "");
     let proxy = machine.serve();
-    let _waiting = post(&chat("m", "hi"), &[]).open(proxy.address());
+    let _waiting = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("the CLI to start", || tries(&machine) == 1);
-    let run = proxy.get("/v1/runs").json()["data"][0]["id"].as_str().unwrap().to_owned();
+    let run = proxy.runs()[0]["id"].as_str().unwrap().to_owned();
     assert_eq!(proxy.send(&Request::get(&format!("/v1/runs/{run}")).method("DELETE")).status, 202);
     wait_for_quiet(&proxy);
     does(&machine, "printf done");
@@ -136,12 +132,12 @@ fn a_failure_that_invites_another_try_is_not_given_to_the_try_that_it_invited() 
     for headers in [[("idempotency-key", "k")], [("x-stainless-retry-count", "1")]] {
         let machine = machine(BUSY, "[defaults]\nretries = 0\n");
         let proxy = machine.serve();
-        let request = post(&chat("m", "hi"), &headers);
+        let request = Request::complete(&chat("m", "hi")).headers(&headers);
         let busy = proxy.send(&request);
         assert_eq!((busy.status, busy.header("x-should-retry")), (429, None));
         does(&machine, "printf done");
         let answer = proxy.send(&request);
-        assert_eq!((answer.status, &answer.json()["choices"][0]["message"]["content"]), (200, &"done".into()));
+        assert_eq!(answer.content(), "done");
     }
 }
 
@@ -151,7 +147,7 @@ fn the_tries_of_a_client_and_our_own_do_not_multiply() {
     let proxy = machine.serve();
     let costs = |text: &str, headers: &[(&str, &str)]| {
         let before = tries(&machine);
-        assert_eq!(proxy.send(&post(&chat("m", text), headers)).status, 429);
+        assert_eq!(proxy.send(&Request::complete(&chat("m", text)).headers(headers)).status, 429);
         tries(&machine) - before
     };
     // A client that says nothing of its tries is known by what it asks.

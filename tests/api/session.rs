@@ -21,7 +21,7 @@ fn a_session_is_told_and_gone_on_with() {
     let (streamed, _events) = proxy.stream("m", "hi");
     assert_eq!(streamed.header("x-agent-session"), Some(SESSION));
 
-    let again = Request::post("/v1/chat/completions", chat("m", "more").to_string());
+    let again = Request::complete(&chat("m", "more"));
     let second = proxy.send(&again.clone().header("x-agent-session", SESSION));
     assert_eq!(second.status, 200, "{second:?}");
     let seen = machine.seen("codex");
@@ -42,7 +42,7 @@ fn states(proxy: &Proxy) -> Vec<String> {
 }
 
 fn open(proxy: &Proxy, session: Option<&str>) -> TcpStream {
-    let request = Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    let request = Request::complete(&chat("m", "hi"));
     session.into_iter().fold(request, |request, id| request.header("x-agent-session", id)).open(proxy.address())
 }
 

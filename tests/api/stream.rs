@@ -19,9 +19,7 @@ options = { answer = \"whole\" }
 /// A machine with a CLI that never ends, and the files that its two processes lock.
 fn hanging(config: &str) -> (Machine, [PathBuf; 2]) {
     let machine = Machine::configured(config);
-    fs::create_dir(machine.path("alive")).unwrap();
-    machine.stand_in("cli", &["hang", &machine.name("alive"), "I am here"]);
-    let processes = ["alive/leader", "alive/descendant"].map(|name| machine.path(name));
+    let processes = machine.hanging("cli", "I am here");
     (machine, processes)
 }
 
@@ -100,7 +98,7 @@ pub(crate) fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
 pub(crate) fn a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too() {
     let (machine, processes) = hanging(CONFIG);
     let proxy = machine.serve();
-    let connection = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    let connection = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("the CLI to start", || processes.iter().all(|file| file.exists()));
     drop(connection);
     wait_until_gone(&processes);
@@ -156,13 +154,12 @@ fn a_stop_of_the_proxy_ends_its_runs_and_leaves_nothing_behind() {
 #[test]
 fn what_a_cli_leaves_running_ends_with_its_turn() {
     let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\ngrace = \"100ms\"\n"));
-    fs::create_dir(machine.path("alive")).unwrap();
-    let descendant = machine.path("alive/descendant");
-    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
-    machine.script("cli", &format!("hang & until [ -e {} ]; do sleep 0.01; done; printf done", descendant.display()));
+    let processes = machine.hanging("hang", "");
+    let there = processes[1].display();
+    machine.script("cli", &format!("hang & until [ -e {there} ]; do sleep 0.01; done; printf done"));
     let proxy = machine.serve();
     assert_eq!(proxy.ask("m", "hi"), "done");
-    wait_until_gone(&[machine.path("alive/leader"), descendant]);
+    wait_until_gone(&processes);
 }
 
 /// The lines of Codex for a message, as a command that prints them.
@@ -220,9 +217,9 @@ fn a_client_that_does_not_read_keeps_nobody_from_cancelling_its_run() {
     wait_for("the CLI to start", || fs::read_to_string(&started).is_ok_and(|pid| pid.ends_with('\n')));
     let cli = format!("/proc/{}", fs::read_to_string(started).unwrap().trim());
     wait_for("the CLI to be held back", || fs::read_to_string(format!("{cli}/stat")).unwrap().contains(") S "));
-    let run = proxy.get("/v1/runs").json()["data"][0]["id"].as_str().unwrap().to_owned();
+    let run = proxy.runs()[0]["id"].as_str().unwrap().to_owned();
     assert_eq!(proxy.send(&Request::get(&format!("/v1/runs/{run}")).method("DELETE")).status, 202);
-    wait_for("the run to be over", || proxy.get("/v1/runs").json()["data"] == Value::Array(vec![]));
+    proxy.wait_until_idle();
     assert!(!fs::exists(cli).unwrap());
     drop(client);
 }

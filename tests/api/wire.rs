@@ -7,12 +7,6 @@ use serde_json::json;
 
 use crate::support::{DEADLINE, Machine, Proxy, Request, chat};
 
-fn echo() -> (Machine, Proxy) {
-    let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
-    let proxy = machine.serve();
-    (machine, proxy)
-}
-
 /// Sends bytes, and reads the answer until the connection is closed.
 fn exchange(proxy: &Proxy, head: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(proxy.address()).unwrap();
@@ -25,7 +19,7 @@ fn exchange(proxy: &Proxy, head: &str, body: &str) -> String {
 
 #[test]
 fn t2_07_a_wish_for_http_2_and_http_1_0_are_answered_whole() {
-    let (_machine, proxy) = echo();
+    let (_machine, proxy) = Machine::echo();
     let host = proxy.address();
     for streamed in [false, true] {
         let body = json!({"model": "echo", "messages": [{"role": "user", "content": "hello"}], "stream": streamed})
@@ -56,7 +50,7 @@ fn t2_07_a_wish_for_http_2_and_http_1_0_are_answered_whole() {
 
 #[test]
 fn t2_08_a_stream_is_not_to_be_held_back_on_its_way() {
-    let (_machine, proxy) = echo();
+    let (_machine, proxy) = Machine::echo();
     let (head, _events) = proxy.stream("echo", "hello");
     let headers = ["content-type", "cache-control", "x-accel-buffering"].map(|name| head.header(name));
     assert_eq!(headers, [Some("text/event-stream"), Some("no-cache, no-transform"), Some("no")]);

@@ -3,9 +3,7 @@
 use std::fs;
 use std::thread;
 
-use crate::support::{Machine, Run, chat, wait_for};
-
-const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+use crate::support::{ECHO, Machine, Run, chat, wait_for};
 
 #[test]
 fn without_any_file_echo_and_the_clis_on_path_are_offered_for_this_folder() {

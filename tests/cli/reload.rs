@@ -8,9 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Machine, Proxy, Request, chat, fixtures, wait_for};
-
-const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+use crate::support::{ECHO, Machine, Proxy, Request, chat, fixtures, wait_for};
 
 /// The two ways to notice a change.
 const WAYS: [&str; 2] = ["watch = \"events\"", "watch = \"poll\"\npoll_interval = \"20ms\""];
@@ -24,7 +22,7 @@ fn reload(proxy: &Proxy) -> Value {
 /// The statuses of a request without the key, of one with it to each model, and of the list.
 fn doors(proxy: &Proxy, models: &[&str]) -> (u16, Vec<u16>, Vec<String>) {
     let with_key = |request: Request| proxy.send(&request.header("authorization", "Bearer k-secret"));
-    let ask = |model: &str| Request::post("/v1/chat/completions", chat(model, "hi").to_string());
+    let ask = |model: &str| Request::complete(&chat(model, "hi"));
     let list = with_key(Request::get("/v1/models")).json();
     let names = list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap().to_owned());
     let answers = models.iter().map(|model| with_key(ask(model)).status).collect();

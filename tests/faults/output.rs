@@ -22,10 +22,6 @@ fn failure(answer: &Answer) -> (u16, String) {
     (answer.status, answer.json()["error"]["code"].as_str().expect("a code").to_owned())
 }
 
-fn content(answer: &Answer) -> Value {
-    answer.json()["choices"][0]["message"]["content"].clone()
-}
-
 fn assistant(text: &str) -> Value {
     json!({"type": "assistant", "session_id": "s-1", "parent_tool_use_id": null, "message": {
         "id": "m-1", "role": "assistant", "content": [{"type": "text", "text": text}],
@@ -58,12 +54,12 @@ pub(crate) fn a_missing_login_that_no_event_tells_of_is_known_by_its_words() {
 
 #[test]
 pub(crate) fn what_the_assistant_said_is_the_answer_where_the_result_is_empty() {
-    assert_eq!(content(&asked(&machine("claude", &[assistant("hello"), result("", false)], "", "0"))), "hello");
+    assert_eq!(asked(&machine("claude", &[assistant("hello"), result("", false)], "", "0")).content(), "hello");
 }
 
 #[test]
 pub(crate) fn exit_0_and_no_word_at_all_is_told_as_such() {
-    assert_eq!(content(&asked(&machine("codex", &[], "", "0"))), "No output from CLI.");
+    assert_eq!(asked(&machine("codex", &[], "", "0")).content(), "No output from CLI.");
 }
 
 #[test]
@@ -72,7 +68,7 @@ pub(crate) fn a_text_that_comes_in_pieces_and_whole_is_told_once() {
     let machine = machine("claude", &said, "", "0");
     let proxy = machine.serve();
     assert_eq!(proxy.streamed("m", "hi").content, "hello");
-    assert_eq!(content(&proxy.complete(&chat("m", "hi"))), "hello");
+    assert_eq!(proxy.complete(&chat("m", "hi")).content(), "hello");
 }
 
 #[test]
@@ -91,7 +87,7 @@ pub(crate) fn a_session_that_is_gone_is_not_found_and_not_resumed_again() {
         "claude",
         &format!("printf x >> ../tries; cat > /dev/null; echo '{failed}'; echo '{gone}' >&2; exit 1"),
     );
-    let request = Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    let request = Request::complete(&chat("m", "hi"));
     let answer = machine.serve().send(&request.header("x-agent-session", "dead-1"));
     assert_eq!(failure(&answer), (404, "not_found".to_owned()));
     assert_eq!(answer.header("x-agent-session"), None);

@@ -2,11 +2,7 @@
 
 use super::component::{Contract, component, text};
 use super::{health, is_measured, known, line};
-use crate::support::{Answer, Machine, Proxy, Request};
-
-/// The drivers that are part of the program, whose CLI is the same one here.
-const DRIVERS: [&str; 11] =
-    ["acp", "claude", "codex", "copilot", "echo", "gemini", "generic", "glm", "grok", "opencode", "qwen"];
+use crate::support::{Answer, Machine, Proxy, Request, drivers};
 
 /// What a body may be full of, as it stands in JSON.
 const CONTENTS: [(&str, &str); 10] = [
@@ -51,14 +47,16 @@ fn came(answer: &Answer) -> Result<String, String> {
 }
 
 fn machine(limits: &str) -> Machine {
-    let model = |driver: &str| {
+    // Each has a CLI of its own, which does the same.
+    let model = |driver: &String| {
         format!(
             "[models.{driver}]\ndriver = \"{driver}\"\nrepo = \".\"\nprogram = \"cli-of-{driver}\"\nrepo_runs = 64\nretries = 0\n"
         )
     };
-    let machine = Machine::configured(&format!("{}[limits]\n{limits}", DRIVERS.map(model).concat()));
+    let machine =
+        Machine::configured(&format!("{}[limits]\n{limits}", drivers().iter().map(model).collect::<String>()));
     const END: &str = "echo boom >&2; exit 3";
-    for driver in DRIVERS {
+    for driver in drivers() {
         machine.script(&format!("cli-of-{driver}"), &format!("cat > /dev/null; {END}"));
     }
     // It is told the prompt when it has said so much, and its input stays open.
@@ -80,7 +78,7 @@ fn every_body_within_its_limit_is_run_or_refused_as_too_large_and_no_plugin_is_t
     let machine = machine(limits);
     let proxy = machine.serve();
     let mut wrong = Vec::new();
-    for (number, driver) in DRIVERS.into_iter().enumerate() {
+    for (number, driver) in drivers().iter().enumerate() {
         for (turn, (name, content)) in CONTENTS.into_iter().enumerate() {
             // Each thing with each driver, and over all of them in each place.
             let place = (number + turn) % PLACES.len();
@@ -102,8 +100,8 @@ fn every_body_within_its_limit_is_run_or_refused_as_too_large_and_no_plugin_is_t
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
-    for driver in DRIVERS {
-        assert_eq!(health(&known(&proxy), driver)["traps"], 0, "{driver}");
+    for driver in drivers() {
+        assert_eq!(health(&known(&proxy), &driver)["traps"], 0, "{driver}");
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::bomb::{long, nest};
 use super::component::{Contract, component};
 use super::{known, refusal};
-use crate::support::{Machine, Proxy, Request, binary, chat, error, processes_marked_by, wait_for};
+use crate::support::{Machine, Proxy, binary, chat, error, processes_marked_by, wait_for};
 
 /// Two models, of which one has a plugin that may have to be compiled. Nobody waits for that.
 fn machine() -> Machine {
@@ -107,7 +107,7 @@ fn the_version_that_is_in_use_stays_until_the_next_is_compiled() {
         let proxy = machine.serve();
         wait_for("the first version", || loading(&proxy) == json!([]));
         machine.put_plugin("m.wasm", slow());
-        proxy.send(&Request::post("/v1/plugins/reload", ""));
+        proxy.reload();
         (machine, proxy)
     });
     assert_eq!(loading(&proxy), json!([machine.plugin("m.wasm")]));
@@ -133,7 +133,7 @@ fn what_takes_too_long_is_given_up_on_and_tried_once_more_when_somebody_asks() {
     machine.write("proxy.toml", settings + "\n# Something else.\n");
     proxy.logged(&["looked again", "generation=3 "]);
     assert_eq!((loading(&proxy), refusal(&known(&proxy), "m").as_str()), (json!([]), reason));
-    let asked = proxy.send(&Request::post("/v1/plugins/reload", String::new())).json();
+    let asked = proxy.reload().json();
     assert_eq!((&asked["loading"], &asked["refused"]), (&json!([file]), &json!([])));
     refused();
 }

@@ -14,22 +14,16 @@ use serde_json::{Value, json};
 use super::bomb::nest;
 use super::component::{Contract, component};
 use super::{is_measured, known, line};
-use crate::support::{Machine, Proxy, Request, fixtures, wait_for};
-
-const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+use crate::support::{ECHO, Machine, Proxy, built_plugin, fixtures, wait_for};
 
 const NO_FILE: &str = ", and only a plain file can be taken";
-
-fn built(name: &str) -> Vec<u8> {
-    fs::read(fixtures().join("plugins").join(name)).unwrap()
-}
 
 pub(super) fn pipe(file: &Path) {
     mknodat(CWD, file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
 }
 
 fn reload(proxy: &Proxy) -> Value {
-    let answer = proxy.send(&Request::post("/v1/plugins/reload", "{}"));
+    let answer = proxy.reload();
     assert_eq!(answer.status, 200, "{answer:?}");
     answer.json()
 }
@@ -61,7 +55,7 @@ fn endless(number: u8) -> Vec<u8> {
 #[test]
 fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it_is() {
     let machine = Machine::configured(ECHO);
-    let good = machine.put_plugin("stranger.wasm", built("stranger.wasm"));
+    let good = machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm"));
     let at = |name: &str| machine.plugin(name);
     pipe(&at("pipe.wasm"));
     symlink(at("pipe.wasm"), at("link-to-pipe.wasm")).unwrap();
@@ -114,7 +108,7 @@ fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it
 fn a_signature_that_cannot_be_read_is_refused_where_it_is_asked_for_and_holds_up_nothing() {
     let keys = KeyPair::generate_unencrypted_keypair().unwrap();
     let machine = Machine::configured(&format!("[plugins]\nsigned_by = [\"{}\"]\n{ECHO}", keys.pk.to_base64()));
-    let beside = machine.put_plugin("stranger.wasm", built("stranger.wasm")).with_extension("wasm.minisig");
+    let beside = machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm")).with_extension("wasm.minisig");
     pipe(&beside);
     let proxy = machine.serve();
     let because = |reason: &str| {
@@ -132,7 +126,7 @@ fn a_signature_that_cannot_be_read_is_refused_where_it_is_asked_for_and_holds_up
 #[test]
 fn t2_25_what_is_no_component_is_refused_with_what_it_is_and_what_is_built_in_goes_on() {
     let machine = Machine::configured(ECHO);
-    let whole = built("loud-echo.wasm");
+    let whole = built_plugin("loud-echo.wasm");
     machine.put_plugin("echo.wasm", b"\0asm\x01\0\0\0");
     machine.put_plugin("._echo.wasm", "AppleDouble junk");
     machine.put_plugin("half.wasm", &whole[..whole.len() / 2]);
@@ -148,7 +142,7 @@ fn t2_25_what_is_no_component_is_refused_with_what_it_is_and_what_is_built_in_go
 #[test]
 fn a_folder_or_a_file_that_is_closed_to_the_program_keeps_what_was_good_in_use() {
     let machine = Machine::configured(ECHO);
-    let file = machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    let file = machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let folder = file.parent().unwrap();
     let (proxy, is_unprivileged) = machine.serve_unprivileged();
     assert_eq!(proxy.ask("echo", "hi"), "HI");
@@ -170,9 +164,9 @@ fn a_folder_or_a_file_that_is_closed_to_the_program_keeps_what_was_good_in_use()
 #[test]
 fn of_two_files_with_one_id_the_one_that_is_named_after_it_is_taken_at_the_start_as_at_a_reload() {
     let machine = Machine::configured(ECHO);
-    let right = machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    let right = machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
-    let other = machine.put_plugin("zz.wasm", built("loud-echo.wasm"));
+    let other = machine.put_plugin("zz.wasm", built_plugin("loud-echo.wasm"));
     let reason = format!(
         "has the id echo, and so has {}, which is taken since it is named after it: remove this one",
         right.display()
@@ -238,7 +232,7 @@ fn files_that_wait_to_be_compiled_are_not_in_memory() {
 fn a_good_plugin_does_not_wait_for_those_that_take_the_compiler_long() {
     let limits = "[limits]\nplugin_compile = \"1h\"\nplugin_compile_memory = \"8 GiB\"\n";
     let machine = Machine::configured(&format!("[plugins]\npatience = 0\n{ECHO}{limits}"));
-    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
     wait_for("the first version", || proxy.ask("echo", "hi") == "HI");
     for number in 0..8_u8 {
@@ -255,7 +249,7 @@ fn a_good_plugin_does_not_wait_for_those_that_take_the_compiler_long() {
 fn files_that_change_what_they_are_while_they_are_looked_at_hold_up_nothing() {
     const ROUNDS: usize = 300;
     let machine = Machine::configured(ECHO);
-    let file = machine.put_plugin("puppet.wasm", built("stranger.wasm"));
+    let file = machine.put_plugin("puppet.wasm", built_plugin("stranger.wasm"));
     let proxy = machine.serve();
     let [plain, other] = ["plain", "other"].map(|name| file.with_file_name(name));
     thread::scope(|scope| {
@@ -265,7 +259,7 @@ fn files_that_change_what_they_are_while_they_are_looked_at_hold_up_nothing() {
                 fs::rename(&other, &file).unwrap();
                 symlink("/dev/zero", &other).unwrap();
                 fs::rename(&other, &file).unwrap();
-                fs::write(&plain, built("stranger.wasm")).unwrap();
+                fs::write(&plain, built_plugin("stranger.wasm")).unwrap();
                 fs::rename(&plain, &file).unwrap();
             }
         });

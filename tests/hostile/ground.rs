@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::folder::pipe;
-use crate::support::{Machine, Proxy, Request, chat, fixtures, wait_for};
+use crate::support::{Machine, Proxy, chat, fixtures, wait_for};
 
 /// How many changes the suite makes.
 const CHANGES: u64 = 400;
@@ -116,10 +116,6 @@ fn remove(file: &Path) {
     }
 }
 
-fn reload(proxy: &Proxy) -> u16 {
-    proxy.send(&Request::post("/v1/plugins/reload", "{}")).status
-}
-
 /// What came of the requests that were made meanwhile.
 #[derive(Default)]
 struct Asked {
@@ -132,7 +128,7 @@ impl Asked {
         let begun = Instant::now();
         let answer = proxy.complete(&chat("echo", "hi"));
         self.took.push(begun.elapsed());
-        if answer.status != 200 || answer.json()["choices"][0]["message"]["content"] != "hi" {
+        if answer.status != 200 || answer.content() != "hi" {
             self.failed.push(format!("{answer:?}"));
         }
     }
@@ -183,7 +179,7 @@ fn requests_notice_nothing_of_what_comes_and_goes_in_the_plugin_folder() {
             ground.change();
             changes += 1;
             if changes % 50 == 0 {
-                looks += u64::from(reload(&proxy) == 200);
+                looks += u64::from(proxy.reload().status == 200);
             }
             if measured.is_some() {
                 thread::sleep(Duration::from_millis(10));
@@ -197,7 +193,7 @@ fn requests_notice_nothing_of_what_comes_and_goes_in_the_plugin_folder() {
 
     ground.clear();
     machine.put_plugin("echo.wasm", fs::read(fixtures().join("plugins/loud-echo.wasm")).unwrap());
-    assert_eq!(reload(&proxy), 200);
+    assert_eq!(proxy.reload().status, 200);
     wait_for("the plugin", || proxy.ask("echo", "hi") == "HI");
     let resident = proxy.resident() / 1024;
     let stopping = Instant::now();

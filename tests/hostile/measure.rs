@@ -28,7 +28,7 @@ pub(super) fn others(proxy: &Proxy, count: usize, meanwhile: impl Fn() + Sync, c
         }
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
-                memory.fetch_max(resident(proxy), Ordering::Relaxed);
+                memory.fetch_max(proxy.resident() / 1024, Ordering::Relaxed);
                 thread::sleep(Duration::from_millis(5));
             }
         });
@@ -56,9 +56,4 @@ fn ask(proxy: &Proxy) -> Duration {
 fn p99(mut took: Vec<Duration>) -> Duration {
     took.sort();
     took[(took.len() * 99).div_ceil(100) - 1]
-}
-
-/// The memory that the program has now, in MiB.
-pub(super) fn resident(proxy: &Proxy) -> u64 {
-    proxy.resident() / 1024
 }

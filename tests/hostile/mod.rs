@@ -20,7 +20,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Machine, Proxy, chat, wait_for};
-use measure::{others, resident};
+use measure::others;
 use table::{Hostile, Stopped};
 
 /// By how much the p99 of others may grow.
@@ -157,7 +157,7 @@ fn every_hostile_plugin_is_stopped_by_what_has_to_stop_it() {
     for plugin in &plugins {
         // Each time anew: the machine may have more to do than these tests.
         let rest = others(&proxy, count, || thread::sleep(Duration::from_millis(5)), 1);
-        let before = resident(&proxy);
+        let before = proxy.resident() / 1024;
         let hammer = || {
             go_at(&machine, &proxy, plugin, &times);
             thread::sleep(PAUSE);

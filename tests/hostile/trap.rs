@@ -42,7 +42,7 @@ fn a_whole_answer_tells_in_a_header_that_its_plugin_failed() {
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
     assert_eq!((answer.status, answer.header("x-agentbay-plugin")), (200, Some("trapped")));
-    assert_eq!(answer.json()["choices"][0]["message"]["content"], "all of it");
+    assert_eq!(answer.content(), "all of it");
 }
 
 #[test]

@@ -356,13 +356,6 @@ fn a_run_of_a_cli_is_recorded_without_what_is_nobodys_business_and_can_be_checke
     assert_eq!((again.code, again.stderr.as_str()), (Some(2), told));
 }
 
-/// A CLI that never ends, and one that it starts; each holds a lock in `alive`.
-fn hanging(machine: &Machine) -> [PathBuf; 2] {
-    fs::create_dir(machine.path("alive")).unwrap();
-    machine.stand_in("stranger", &["hang", &machine.name("alive"), "here"]);
-    ["leader", "descendant"].map(|name| machine.path("alive").join(name))
-}
-
 #[test]
 fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stops_it() {
     let (file, record) = (built("stranger"), ["plugin", "record", "--", "stranger"]);
@@ -371,7 +364,7 @@ fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stop
         [(&record[..], Signal::INT), (&run, Signal::INT), (&record, Signal::KILL), (&run, Signal::KILL)]
     {
         let machine = Machine::new();
-        let locks = hanging(&machine);
+        let locks = machine.hanging("stranger", "here");
         let mut program = machine.start(args);
         wait_for("both to run", || locks.iter().all(|lock| lock.exists()));
         kill_process(Pid::from_child(&program), signal).unwrap();

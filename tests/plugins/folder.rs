@@ -5,14 +5,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Machine, Proxy, Request, Said, Streamed, chat, error, fixtures};
-
-const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
-
-/// A component that was built for the tests.
-fn built(name: &str) -> Vec<u8> {
-    fs::read(fixtures().join("plugins").join(name)).unwrap()
-}
+use crate::support::{
+    CLIS, ECHO, Machine, Proxy, Request, Said, Streamed, built_plugin, chat, drivers, error, fixtures,
+};
 
 /// Waits until the program has looked so many times, the first time being its start.
 fn looked(proxy: &Proxy, times: u32) {
@@ -42,19 +37,11 @@ fn refusals(machine: &Machine) -> Vec<(String, String)> {
 #[test]
 fn the_plugins_of_the_program_are_listed() {
     let row = |id: &str, programs: &str| [id, "0.1.0", &format!("programs {programs}"), "embedded"].map(str::to_owned);
-    let expected = [
-        row("acp", "-"),
-        row("claude", "claude"),
-        row("codex", "codex"),
-        row("copilot", "copilot"),
-        row("echo", "agentbay"),
-        row("gemini", "gemini"),
-        row("generic", "-"),
-        row("glm", "ax-glm"),
-        row("grok", "ax-grok"),
-        row("opencode", "opencode"),
-        row("qwen", "qwen"),
-    ];
+    let program = |id: &str| {
+        let own = CLIS.iter().find(|(driver, _)| *driver == id).map(|(_, program)| *program);
+        own.unwrap_or(if id == "echo" { "agentbay" } else { "-" })
+    };
+    let expected: Vec<_> = drivers().iter().map(|id| row(id, program(id))).collect();
     assert_eq!(listed(&Machine::new()), expected);
 }
 
@@ -64,7 +51,7 @@ fn a_component_takes_the_place_of_one_while_the_program_serves() {
     let proxy = machine.serve();
     assert_eq!(proxy.ask("echo", "hi"), "hi");
 
-    let file = machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    let file = machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     looked(&proxy, 2);
     assert_eq!(proxy.ask("echo", "hi"), "HI");
     assert_eq!(proxy.streamed("echo", "hi").content, "HI");
@@ -79,7 +66,7 @@ fn a_component_takes_the_place_of_one_while_the_program_serves() {
 #[test]
 fn garbage_changes_nothing_and_is_told() {
     let machine = Machine::configured(ECHO);
-    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
     assert_eq!(proxy.ask("echo", "hi"), "HI");
 
@@ -94,7 +81,7 @@ fn garbage_changes_nothing_and_is_told() {
         "{refusals:?}"
     );
 
-    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     looked(&proxy, 3);
     assert_eq!(proxy.ask("echo", "hi"), "HI");
 }
@@ -109,7 +96,7 @@ fn a_run_keeps_the_plugin_it_began_with() {
     assert_eq!(head.status, 200);
     let begun = events.by_ref().find(|said| matches!(said, Said::Data(data) if data.contains("first ")));
     assert!(begun.is_some());
-    machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+    machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     looked(&proxy, 2);
     fs::write(open, "").unwrap();
     assert_eq!(Streamed::read(events).content, "last");
@@ -122,7 +109,7 @@ fn no_request_is_lost_while_plugins_are_swapped() {
     let proxy = machine.serve();
     thread::scope(|scope| {
         let asking = scope.spawn(|| (0..40).map(|_| proxy.ask("echo", "hi")).collect::<Vec<_>>());
-        machine.put_plugin("echo.wasm", built("loud-echo.wasm"));
+        machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
         looked(&proxy, 2);
         let answers = asking.join().unwrap();
         assert!(answers.iter().all(|answer| answer == "hi" || answer == "HI"), "{answers:?}");
@@ -134,7 +121,7 @@ fn no_request_is_lost_while_plugins_are_swapped() {
 #[test]
 fn of_two_files_with_one_id_neither_is_taken() {
     let machine = Machine::configured(ECHO);
-    let first = machine.put_plugin("a.wasm", built("loud-echo.wasm"));
+    let first = machine.put_plugin("a.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
     assert_eq!(proxy.ask("echo", "hi"), "HI");
 
@@ -164,7 +151,7 @@ fn a_new_plugin_brings_its_driver_while_the_program_serves() {
     machine.recording("my-stranger", &["say", "hello"]);
     let proxy = machine.serve();
     assert_eq!(proxy.complete(&chat("m", "hi")).status, 500);
-    machine.put_plugin("stranger.wasm", built("stranger.wasm"));
+    machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm"));
     looked(&proxy, 2);
     assert_eq!(proxy.ask("m", "hi"), "hello");
     assert_eq!(machine.seen("my-stranger")["argv"], Value::from(vec!["--hello"]));
@@ -173,7 +160,7 @@ fn a_new_plugin_brings_its_driver_while_the_program_serves() {
 #[test]
 fn a_program_that_nobody_granted_is_not_started() {
     let machine = Machine::configured("[models.m]\ndriver = \"stranger\"\nrepo = \".\"\n");
-    machine.put_plugin("stranger.wasm", built("stranger.wasm"));
+    machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm"));
     machine.recording("stranger", &["say", "hello"]);
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
@@ -218,7 +205,7 @@ fn a_file_over_the_limit_is_refused() {
 #[test]
 fn a_plugin_that_never_answers_is_stopped_and_refused() {
     let machine = Machine::configured(&format!("{ECHO}[plugins.endless.limits]\ncall_cpu = \"50ms\"\n"));
-    let file = machine.put_plugin("endless.wasm", built("endless.wasm"));
+    let file = machine.put_plugin("endless.wasm", built_plugin("endless.wasm"));
     let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
     assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
     // Others are served meanwhile.

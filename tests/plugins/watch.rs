@@ -8,9 +8,7 @@ use std::thread;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Machine, Proxy, Request, error, fixtures, wait_for};
-
-const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+use crate::support::{ECHO, Machine, Proxy, Request, drivers, error, fixtures, wait_for};
 
 /// The two ways to notice.
 const WAYS: [&str; 2] = ["watch = \"events\"", "watch = \"poll\"\npoll_interval = \"20ms\""];
@@ -147,37 +145,31 @@ fn settings_that_are_replaced_as_editors_do_are_noticed() {
     }
 }
 
-fn reload(proxy: &Proxy) -> Answer {
-    proxy.send(&Request::post("/v1/plugins/reload", "{}"))
-}
-
 #[test]
 fn a_look_that_is_asked_for_is_over_when_it_is_answered() {
     // So long that nothing is noticed in another way.
     let machine = Machine::configured(&noticing("watch = \"poll\"\npoll_interval = \"1h\""));
     let proxy = machine.serve();
-    let all = ["acp", "claude", "codex", "copilot", "echo", "gemini", "generic", "glm", "grok", "opencode", "qwen"];
     let found = |generation: u64, refused: Value, configuration: Value| {
-        let plugins: Value = json!(all);
-        json!({"object": "reload", "generation": generation, "plugins": plugins, "refused": refused, "loading": [],
+        json!({"object": "reload", "generation": generation, "plugins": drivers(), "refused": refused, "loading": [],
                "configuration": configuration})
     };
     let well = json!({"state": "read", "faults": []});
 
     machine.put_plugin("echo.wasm", loud());
     assert_eq!(proxy.ask("echo", "hi"), "hi");
-    let answer = reload(&proxy);
+    let answer = proxy.reload();
     assert_eq!((answer.status, answer.json()), (200, found(2, json!([]), well.clone())));
     assert_eq!(proxy.ask("echo", "hi"), "HI");
 
     let file = machine.put_plugin("bad.wasm", wat::parse_str("(component)").unwrap());
     let reason = "does not export `agentbay:plugin/agent`: it was not built against the contract in wit/";
-    assert_eq!(reload(&proxy).json(), found(3, json!([{"file": file, "reason": reason}]), well));
+    assert_eq!(proxy.reload().json(), found(3, json!([{"file": file, "reason": reason}]), well));
     fs::remove_file(file).unwrap();
 
     machine.write("proxy.toml", "[models.other]\ndriver = \"echo\"\n");
     let fault = "proxy.toml:1: models.other.repo: is missing: name the folder of the repository, here or in [defaults]";
-    let answer = reload(&proxy);
+    let answer = proxy.reload();
     let kept = json!({"state": "kept", "faults": [fault]});
     assert_eq!((answer.status, answer.json()), (200, found(4, json!([]), kept)));
     assert_eq!(proxy.models(), ["echo"]);
@@ -192,7 +184,7 @@ fn a_look_is_asked_for_with_a_key_if_there_is_one() {
     let proxy = machine.serve();
     let refused = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
     let expected = error(refused, "invalid_request_error", None, "invalid_api_key", None);
-    let answer = reload(&proxy);
+    let answer = proxy.reload();
     assert_eq!((answer.status, answer.json()), (401, expected));
     let with_key = Request::post("/v1/plugins/reload", "").header("authorization", "Bearer one");
     assert_eq!(proxy.send(&with_key).json()["generation"], 2);
@@ -204,7 +196,7 @@ fn each_of_many_who_ask_at_once_is_told_of_a_look_that_began_after_it_asked() {
     let proxy = machine.serve();
     let file = machine.put_plugin("echo.wasm", loud());
     let generations: Vec<u64> = thread::scope(|scope| {
-        let asking: Vec<_> = (0..16).map(|_| scope.spawn(|| reload(&proxy).json()["generation"].as_u64())).collect();
+        let asking: Vec<_> = (0..16).map(|_| scope.spawn(|| proxy.reload().json()["generation"].as_u64())).collect();
         asking.into_iter().map(|asked| asked.join().unwrap().unwrap()).collect()
     });
     assert!(generations.iter().all(|generation| (2..=20).contains(generation)), "{generations:?}");

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::support::{Machine, Request, chat, quoted};
+use crate::support::{Machine, Request, chat, drivers, quoted};
 
 /// A script that prints a line of JSON.
 fn says(line: &serde_json::Value) -> String {
@@ -117,16 +117,18 @@ fn t2_28_an_agent_that_numbers_its_requests_with_strings_is_answered() {
 
 #[test]
 fn a_cli_that_prints_nothing_but_white_space_answers_so_for_every_driver() {
-    let drivers = ["acp", "claude", "codex", "copilot", "gemini", "generic", "glm", "grok", "opencode", "qwen"];
-    let model = |driver: &&str| format!("[models.{driver}]\ndriver = \"{driver}\"\nprogram = \"cli\"\nrepo = \".\"\n");
+    // The program of `echo` is this one.
+    let drivers: Vec<String> = drivers().into_iter().filter(|driver| driver != "echo").collect();
+    let model =
+        |driver: &String| format!("[models.{driver}]\ndriver = \"{driver}\"\nprogram = \"cli\"\nrepo = \".\"\n");
     let machine = Machine::configured(&drivers.iter().map(model).collect::<String>());
     machine.script("cli", "printf ' \\n\\t\\r\\n\\n'\nprintf ' \\n' >&2");
     let proxy = machine.serve();
-    for driver in drivers {
+    for driver in &drivers {
         assert_eq!(proxy.ask(driver, "hi"), "No output from CLI.", "{driver}");
     }
     // A session of which nothing is heard is not there.
-    let resumed = Request::post("/v1/chat/completions", chat("codex", "more").to_string());
+    let resumed = Request::complete(&chat("codex", "more"));
     let answer = proxy.send(&resumed.header("x-agent-session", "gone"));
     assert_eq!((answer.status, answer.json()["error"]["message"].as_str()), (500, Some("No output from CLI.")));
 }
@@ -144,7 +146,7 @@ fn the_tokens_of_a_session_are_not_counted_as_those_of_the_run_that_resumes_it()
         [usage["prompt_tokens"].clone(), usage["completion_tokens"].clone(), usage["estimated"].clone()]
     };
     assert_eq!(told(&proxy.complete(&chat("m", "hi"))), [json!(31_100), json!(900), json!(null)]);
-    let resumed = Request::post("/v1/chat/completions", chat("m", "more").to_string());
+    let resumed = Request::complete(&chat("m", "more"));
     let resumed = proxy.send(&resumed.header("x-agent-session", "th-1"));
     assert_eq!(told(&resumed), [json!(1), json!(1), json!(true)]);
 }

@@ -112,7 +112,7 @@ fn cline_is_told_model_permission_and_a_prompt_that_looks_like_an_option() {
     assert_eq!(proxy.ask("m", "--help me"), PLAIN);
     assert_eq!(machine.seen("m")["argv"], json!(["--json", "--model", "gpt", "--plan", "--", "--help me"]));
 
-    let session = Request::post("/v1/chat/completions", chat("m", "more").to_string()).header("x-agent-session", "s-1");
+    let session = Request::complete(&chat("m", "more")).header("x-agent-session", "s-1");
     let refused = proxy.send(&session);
     assert_eq!(failure(&refused), (400, "validation".into(), Value::Null));
     assert!(refused.body.contains("add `resume_args`, such as"), "{refused:?}");
@@ -196,7 +196,7 @@ fn cursor_as_documented_answers_is_resumed_and_fails() {
     let proxy = machine.serve();
 
     assert_eq!(answered(&proxy, "good").content, "Let me look.\n\nTwo files.");
-    let again = Request::post("/v1/chat/completions", chat("good", "And now?").to_string());
+    let again = Request::complete(&chat("good", "And now?"));
     let told = proxy.send(&again);
     assert_eq!(told.header("x-agent-session"), Some("c6b6-1"));
     let resumed = proxy.send(&again.header("x-agent-session", "c6b6-1"));

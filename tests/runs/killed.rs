@@ -40,7 +40,7 @@ fn processes(machine: &Machine) -> Vec<PathBuf> {
 pub(crate) fn nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_at_the_next_start() {
     let machine = stubborn();
     let proxy = machine.serve();
-    let ask = Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    let ask = Request::complete(&chat("m", "hi"));
     let _clients: Vec<_> = (0..RUNS).map(|_| ask.open(proxy.address())).collect();
     wait_for("all to run", || processes(&machine).len() == 2 * RUNS);
     proxy.signal(Signal::KILL);
@@ -69,7 +69,7 @@ fn the_guard_ends_what_a_host_has_started_when_its_standard_input_ends() {
     machine.script("cli", &cli.replace("#!/bin/sh", &format!("echo $AGENTBAY_RUN > {mark}.new; mv {mark}.new {mark}")));
     std::os::unix::fs::symlink("/bin/mv", machine.path("tools/mv")).unwrap();
     let proxy = machine.serve();
-    let _client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("it to run", || processes(&machine).len() == 2);
     let mark = fs::read_to_string(mark).unwrap();
     let (_run, host) = mark.trim().split_once('/').unwrap();
@@ -85,18 +85,16 @@ pub(crate) fn a_process_that_left_the_group_of_its_cli_ends_with_the_run() {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }\n",
     );
-    fs::create_dir(machine.path("alive")).unwrap();
     std::os::unix::fs::symlink("/usr/bin/setsid", machine.path("tools/setsid")).unwrap();
-    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
-    let descendant = machine.path("alive/descendant");
+    let processes = machine.hanging("hang", "");
     let script = format!(
         "setsid hang </dev/null >/dev/null 2>&1 & until [ -e {} ]; do sleep 0.01; done; printf done",
-        descendant.display()
+        processes[1].display()
     );
     machine.script("cli", &script);
     let proxy = machine.serve();
     assert_eq!(proxy.ask("m", "hi"), "done");
-    for file in [machine.path("alive/leader"), descendant] {
+    for file in processes {
         wait_for("it to be ended", || !is_alive(&file));
     }
 }
@@ -113,7 +111,7 @@ fn marked(mark: &str) -> Child {
 pub(crate) fn only_what_is_certainly_of_a_host_that_is_gone_is_ended_and_no_time_of_the_clock_matters() {
     let machine = stubborn();
     let proxy = machine.serve();
-    let _client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("it to run", || processes(&machine).len() == 2);
     let (process, _) = processes_marked_by(proxy.pid()).next().unwrap();
     let environment = fs::read_to_string(format!("/proc/{}/environ", process.as_raw_nonzero())).unwrap();
@@ -147,7 +145,7 @@ pub(crate) fn a_second_signal_ends_the_program_whatever_blocks() {
     // How the repository is has to be known before the run.
     machine.script("git", "while :; do sleep 617; done");
     let proxy = machine.serve();
-    let _client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("the run", || proxy.get("/v1/runs").body.contains("\"m\""));
     proxy.signal(Signal::TERM);
     proxy.logged(&["stopping"]);

@@ -94,18 +94,16 @@ fn a_cli_is_asked_to_end_and_killed_if_it_does_not() {
     let machine = limited("grace = \"10m\"");
     machine.script("cli", "trap 'echo asked > ../asked; exit 0' TERM; echo > ../started; while :; do sleep 0.01; done");
     let proxy = machine.serve();
-    let client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
+    let client = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("the CLI to start", || machine.path("started").exists());
     drop(client);
     wait_for("the CLI to be asked", || machine.path("asked").exists());
 
     let machine = limited("grace = \"200ms\"");
-    fs::create_dir(machine.path("alive")).unwrap();
-    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    let files = machine.hanging("hang", "");
     machine.script("cli", "trap '' TERM; exec hang");
     let proxy = machine.serve();
-    let client = Request::post("/v1/chat/completions", chat("m", "hi").to_string()).open(proxy.address());
-    let files = ["alive/leader", "alive/descendant"].map(|name| machine.path(name));
+    let client = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("the CLI to start", || files.iter().all(|file| file.exists()));
     drop(client);
     for file in files {
@@ -117,8 +115,7 @@ fn a_cli_is_asked_to_end_and_killed_if_it_does_not() {
 pub(crate) fn streams_that_a_descendant_holds_open_do_not_hold_the_answer_up() {
     // For as long as the grace time, no test waits.
     let machine = limited("grace = \"10m\"\npipe_silence = \"50ms\"");
-    fs::create_dir(machine.path("alive")).unwrap();
-    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.hanging("hang", "");
     machine.script("cli", "hang & echo done");
     let proxy = machine.serve();
     assert_eq!(proxy.ask("m", "hi"), "done");

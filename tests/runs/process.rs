@@ -7,7 +7,8 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use crate::support::{
-    Machine, Proxy, Streamed, chat, error, is_alive, is_asleep, marked_by, user, wait_for, with_time_enough,
+    Machine, Proxy, Request, Streamed, chat, codex_says, error, is_alive, is_asleep, marked_by, quoted, user, wait_for,
+    with_time_enough,
 };
 
 const MODEL: &str =
@@ -21,16 +22,14 @@ fn machine(script: &str, settings: &str) -> Machine {
 }
 
 /// The lines of Codex for an answer, as a command that prints them.
-fn codex_says(text: &str) -> String {
-    let item = json!({"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": text}});
-    let done = json!({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}});
-    format!("printf '%s\\n' '{item}' '{done}'")
+fn says(text: &str) -> String {
+    format!("printf %s {}", quoted(&codex_says(text)))
 }
 
 #[test]
 pub(crate) fn case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_prints_before_it_reads() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
-    let says = codex_says("ok");
+    let says = says("ok");
     machine.script("codex", &format!("echo \"$*\" > ../argv; seq 1 15000; cat > ../got; {says}"));
     let proxy = machine.serve();
     let (long, system) = ("u".repeat(1024 * 1024), "s".repeat(200 * 1024));
@@ -38,7 +37,7 @@ pub(crate) fn case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_p
     for messages in [vec![user(&long)], vec![system_message.clone(), user("hi")], vec![system_message, user(&long)]] {
         let texts: Vec<_> = messages.iter().map(|message| message["content"].as_str().unwrap()).collect();
         let answer = proxy.complete(&json!({"model": "m", "messages": messages}));
-        assert_eq!(answer.json()["choices"][0]["message"]["content"], "ok");
+        assert_eq!(answer.content(), "ok");
         assert_eq!(fs::read_to_string(machine.path("got")).unwrap(), texts.join("\n"));
         assert!(fs::metadata(machine.path("argv")).unwrap().len() < 1024, "no part of it is in the list of processes");
     }
@@ -91,15 +90,13 @@ pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing
     with_time_enough(|timeout| {
         let settings = format!("timeout = \"{timeout}\"\n[limits]\ngrace = \"200ms\"\n");
         let machine = machine("hang-now & wait", &settings);
-        fs::create_dir(machine.path("alive")).unwrap();
-        machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+        let files = machine.hanging("hang", "");
         machine.script("hang-now", "trap '' TERM; exec hang");
         let proxy = machine.serve();
         let answer = proxy.complete(&chat("m", "hi"));
         assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (504, Some("timeout")));
         wait_for("all to be killed", || marked_by(proxy.pid()).count() == 0);
         assert_eq!(proxy.get("/healthz").status, 200, "no signal reached the proxy's own group");
-        let files = ["alive/leader", "alive/descendant"].map(|name| machine.path(name));
         let have_run = files.iter().all(|file| file.exists());
         have_run.then(|| assert!(!files.iter().any(|file| is_alive(file))))
     });
@@ -108,10 +105,9 @@ pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing
 #[test]
 pub(crate) fn case_057_a_cli_that_stays_after_its_result_has_answered() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\ngrace = \"100ms\"\n");
-    fs::create_dir(machine.path("alive")).unwrap();
-    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.hanging("hang", "");
     let there = "until [ -e ../alive/descendant ]; do sleep 0.01; done";
-    machine.script("codex", &format!("hang & {there}; {}; wait", codex_says("ok")));
+    machine.script("codex", &format!("hang & {there}; {}; wait", says("ok")));
     let proxy = machine.serve();
     let streamed = proxy.streamed("m", "hi");
     assert_eq!((streamed.content.as_str(), streamed.done), ("ok", true));
@@ -144,8 +140,7 @@ pub(crate) fn a_descendant_that_holds_the_pipe_does_not_hold_the_worktree() {
         "hang & until [ -e ../alive/descendant ]; do sleep 0.01; done; printf done",
         "[limits]\ngrace = \"100ms\"\n",
     );
-    fs::create_dir(machine.path("alive")).unwrap();
-    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.hanging("hang", "");
     let proxy = machine.serve();
     assert_eq!([proxy.ask("m", "hi"), proxy.ask("m", "hi")], ["done", "done"]);
 }
@@ -193,7 +188,7 @@ pub(crate) fn a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_me
 #[test]
 fn case_074_two_clients_with_the_same_words_share_no_session() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
-    machine.script("codex", &format!("echo \"$*\" >> ../argv; {}", codex_says("ok")));
+    machine.script("codex", &format!("echo \"$*\" >> ../argv; {}", says("ok")));
     let proxy = machine.serve();
     let text = "<system-reminder>the same</system-reminder> hello";
     assert_eq!([(); 3].map(|()| proxy.ask("m", text)), ["ok", "ok", "ok"]);
@@ -211,7 +206,7 @@ pub(crate) fn case_076_the_clients_key_is_no_vendors_key_and_is_not_passed_on() 
     symlink("/usr/bin/env", machine.path("tools/env")).unwrap();
     machine.script("cli", "env");
     let proxy = machine.serve();
-    let request = crate::support::Request::post("/v1/chat/completions", chat("m", "hi").to_string());
+    let request = Request::complete(&chat("m", "hi"));
     let answer = proxy.send(&request.header("authorization", "Bearer proxy-token"));
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(!answer.body.contains("proxy-token") && !answer.body.contains("ANTHROPIC_API_KEY"), "{answer:?}");

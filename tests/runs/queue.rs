@@ -44,7 +44,7 @@ fn wait_for_runs(proxy: &Proxy, expected: &[(&str, &str)]) {
 }
 
 fn open(proxy: &Proxy, model: &str) -> std::net::TcpStream {
-    Request::post("/v1/chat/completions", chat(model, "hi").to_string()).open(proxy.address())
+    Request::complete(&chat(model, "hi")).open(proxy.address())
 }
 
 #[test]
@@ -121,7 +121,7 @@ pub(crate) fn a_run_can_be_looked_at_and_cancelled() {
     let machine = gated("");
     let proxy = machine.serve();
     let (_head, events) = proxy.stream("a", "hi");
-    let run = proxy.get("/v1/runs").json()["data"][0].clone();
+    let run = proxy.runs()[0].clone();
     let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
     let mut expected = run.clone();
     let since = expected["since"].take();

@@ -2,8 +2,6 @@
 
 use std::fs;
 
-use serde_json::Value;
-
 use crate::support::{Answer, Machine, Proxy, Request, Streamed, chat, error, wait_for, with_time_enough};
 
 const FAIL: &str = "echo 'API Error: 503 Service Unavailable' >&2; exit 1";
@@ -39,7 +37,7 @@ fn a_failed_run_is_tried_again_before_anything_was_said() {
     let machine = machine(&format!("if [ $try != xxx ]; then {FAIL}; fi; printf done"), "exit 1", "");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("a", "hi"));
-    assert_eq!(answer.json()["choices"][0]["message"]["content"], "done");
+    assert_eq!(answer.content(), "done");
     assert_eq!(headers(&answer), [Some("a"), Some("a;server, a;server")]);
     assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (3, 0));
 }
@@ -144,25 +142,16 @@ fn gated() -> Machine {
     machine
 }
 
-fn content(answer: &Answer) -> Value {
-    answer.json()["choices"][0]["message"]["content"].clone()
-}
-
-fn post(body: &Value, headers: &[(&str, &str)]) -> Request {
-    let request = Request::post("/v1/chat/completions", body.to_string());
-    headers.iter().fold(request, |request, (name, value)| request.header(name, value))
-}
-
 /// Starts a run for a request whose client then goes away, and has the same request sent again.
 fn sent_again(first: &[(&str, &str)], again: &[(&str, &str)]) -> (Answer, usize) {
     let machine = gated();
     let proxy: Proxy = machine.serve();
     let body = chat("b", "hi");
-    let gone = post(&body, first).open(proxy.address());
+    let gone = Request::complete(&body).headers(first).open(proxy.address());
     wait_for("the CLI to start", || tries(&machine, "b") == 1);
     drop(gone);
     fs::write(machine.path("open"), "").unwrap();
-    let answer = proxy.send(&post(&body, again));
+    let answer = proxy.send(&Request::complete(&body).headers(again));
     (answer, tries(&machine, "b"))
 }
 
@@ -170,20 +159,20 @@ fn sent_again(first: &[(&str, &str)], again: &[(&str, &str)]) -> (Answer, usize)
 fn a_request_that_comes_again_with_its_key_joins_the_run() {
     let key = [("idempotency-key", "k")];
     let (answer, tries) = sent_again(&key, &key);
-    assert_eq!((content(&answer), tries), ("done".into(), 1));
+    assert_eq!((answer.content().as_str(), tries), ("done", 1));
 }
 
 #[test]
 fn a_request_that_an_sdk_repeats_joins_the_run() {
     let count = |count| [("x-stainless-retry-count", count)];
     let (answer, tries) = sent_again(&count("0"), &count("1"));
-    assert_eq!((content(&answer), tries), ("done".into(), 1));
+    assert_eq!((answer.content().as_str(), tries), ("done", 1));
 }
 
 #[test]
 fn a_request_that_is_not_known_again_is_a_run_of_its_own() {
     let (answer, tries) = sent_again(&[], &[]);
-    assert_eq!((content(&answer), tries), ("done".into(), 2));
+    assert_eq!((answer.content().as_str(), tries), ("done", 2));
 }
 
 #[test]
@@ -191,9 +180,9 @@ fn a_key_stands_for_one_request() {
     let machine = gated();
     let proxy = machine.serve();
     let key = [("idempotency-key", "k")];
-    let _first = post(&chat("b", "hi"), &key).open(proxy.address());
+    let _first = Request::complete(&chat("b", "hi")).headers(&key).open(proxy.address());
     wait_for("the CLI to start", || tries(&machine, "b") == 1);
-    let refused = proxy.send(&post(&chat("b", "something else"), &key));
+    let refused = proxy.send(&Request::complete(&chat("b", "something else")).headers(&key));
     let message =
         "the Idempotency-Key stands for another request that is still running: choose a new one for each request";
     let expected = error(message, "invalid_request_error", None, "idempotency_key_in_use", None);

@@ -91,7 +91,7 @@ fn runs_that_are_cancelled_at_any_moment_leave_nothing_and_disturb_nobody() {
             assert_eq!((answer.content.as_str(), answer.done), ("first\nlast", true));
         }
     });
-    wait_for("all runs to be over", || proxy.get("/v1/runs").json()["data"].as_array().unwrap().is_empty());
+    proxy.wait_until_idle();
     wait_for("all processes to be gone", || marked_by(proxy.pid()).count() == 0);
     wait_for("all files to be closed", || open_files(&proxy) <= before);
     assert_eq!(fs::read_dir(machine.path("trees")).map_or(0, Iterator::count), 0);

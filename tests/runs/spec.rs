@@ -3,14 +3,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Machine, Repo, chat, error};
+use crate::support::{Machine, Repo, chat, codex_says, error};
 
 /// A JSON event of each CLI's own kind that says `text`, and the end of the turn.
-fn codex_says(text: &str) -> String {
-    let item = json!({"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": text}});
-    format!("{item}\n{}\n", json!({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}}))
-}
-
 fn gemini_says(text: &str) -> String {
     let message = json!({"type": "message", "role": "assistant", "content": text, "delta": true});
     format!("{message}\n{}\n", json!({"type": "result", "status": "success"}))

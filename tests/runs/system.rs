@@ -4,19 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
-use crate::support::{Machine, binary, chat, error};
-
-/// The drivers of real CLIs, and the programs that they start.
-const DRIVERS: [(&str, &str); 8] = [
-    ("claude", "claude"),
-    ("codex", "codex"),
-    ("copilot", "copilot"),
-    ("gemini", "gemini"),
-    ("glm", "ax-glm"),
-    ("grok", "ax-grok"),
-    ("opencode", "opencode"),
-    ("qwen", "qwen"),
-];
+use crate::support::{CLIS, Machine, binary, chat, error};
 
 fn machine(driver: &str, settings: &str) -> Machine {
     Machine::configured(&format!("[models.m]\ndriver = \"{driver}\"\nrepo = \".\"\n{settings}\n"))
@@ -41,7 +29,7 @@ fn told(machine: &Machine) -> (u16, String, String, String) {
 
 #[test]
 pub(crate) fn t2_14_an_interpreter_that_is_not_on_path_is_named_and_no_model_is_missing() {
-    for (driver, program) in DRIVERS {
+    for (driver, program) in CLIS {
         for script in ["#!/usr/bin/env node-that-is-not-there\n", "#!/bin/sh\nexec node-that-is-not-there \"$@\"\n"] {
             let machine = machine(driver, "");
             let file = machine.path("bin").join(program);
@@ -58,7 +46,7 @@ pub(crate) fn t2_14_an_interpreter_that_is_not_on_path_is_named_and_no_model_is_
 
 #[test]
 pub(crate) fn what_the_system_refused_a_cli_is_told_as_such_by_every_driver_and_not_tried_again() {
-    for (driver, program) in DRIVERS {
+    for (driver, program) in CLIS {
         let machine = machine(driver, "retries = 2\n[limits]\nretry_first = \"1ms\"");
         machine.script(program, "cat >/dev/null; echo >> ../runs; cat ../says >&2; exit 1");
         let proxy = machine.serve();

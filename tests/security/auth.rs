@@ -2,9 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Answer, Machine, Proxy, Request, chat, error, wait_for};
-
-const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+use crate::support::{Answer, ECHO, Machine, Proxy, Request, chat, error, wait_for};
 
 fn served(server: &str) -> (Machine, Proxy) {
     let machine = Machine::configured(&format!("[server]\n{server}\n{ECHO}"));
@@ -13,7 +11,7 @@ fn served(server: &str) -> (Machine, Proxy) {
 }
 
 fn question() -> Request {
-    Request::post("/v1/chat/completions", chat("echo", "hi").to_string())
+    Request::complete(&chat("echo", "hi"))
 }
 
 fn told(answer: &Answer) -> (u16, Value) {

@@ -4,9 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use serde_json::Value;
-
-use crate::support::{Machine, Proxy, Repo, chat, is_alive, wait_for, with_time_enough};
+use crate::support::{Machine, Proxy, Repo, chat, is_alive, with_time_enough};
 
 /// Keys whose value git runs, as its documentation has them. What is planted under each writes a file of its own.
 const COMMANDS: [&str; 52] = [
@@ -141,15 +139,11 @@ fn plant(machine: &Machine, repo: &Repo, file: &str) {
     repo.git(&["config", "--file", file, "core.hooksPath", &hooks]);
 }
 
-fn is_over(proxy: &Proxy) -> bool {
-    proxy.get("/v1/runs").json()["data"] == Value::Array(vec![])
-}
-
 /// Runs a model, waits until nothing is left of the run, and gives its ref.
 fn run(proxy: &Proxy, model: &str) -> String {
     let answer = proxy.complete(&chat(model, "hi"));
     assert_eq!(answer.status, 200, "{answer:?}");
-    wait_for("the run to be over", || is_over(proxy));
+    proxy.wait_until_idle();
     answer.header("x-agentbay-ref").unwrap_or_default().to_owned()
 }
 
@@ -244,7 +238,7 @@ pub(crate) fn the_settings_of_a_repository_inside_are_not_acted_upon() {
         // The second run finds what the first one planted.
         for _ in 0..2 {
             assert_eq!(proxy.ask(model, "hi"), "done");
-            wait_for("the run to be over", || is_over(&proxy));
+            proxy.wait_until_idle();
         }
         assert_eq!(proofs(&machine), Vec::<String>::new(), "{model}");
     }
@@ -277,7 +271,7 @@ pub(crate) fn a_fetch_of_what_is_missing_runs_nothing_that_the_repository_names(
         fs::remove_file(machine.path(&format!("repo/.git/objects/{}/{}", &blob[..2], &blob[2..]))).unwrap();
         let proxy = machine.serve();
         let answer = proxy.complete(&chat("tree", "hi"));
-        wait_for("the run to be over", || is_over(&proxy));
+        proxy.wait_until_idle();
         assert_eq!(proofs(&machine), Vec::<String>::new(), "{url} {settings:?}: {answer:?}");
         assert_eq!(answer.status, 500, "{url} {settings:?}: {answer:?}");
     }
@@ -307,8 +301,8 @@ pub(crate) fn a_filter_of_the_user_goes_on_working_also_where_the_repository_has
         machine.script("cli", "cat big.bin; echo large > new.bin");
         let proxy = machine.serve();
         let answer = proxy.complete(&chat("tree", "hi"));
-        assert_eq!(answer.json()["choices"][0]["message"]["content"], "filled", "{planted}");
-        wait_for("the run to be over", || is_over(&proxy));
+        assert_eq!(answer.content(), "filled", "{planted}");
+        proxy.wait_until_idle();
         let name = answer.header("x-agentbay-ref").unwrap();
         assert_eq!(repo.git(&["cat-file", "blob", &format!("{name}:new.bin")]), "pointer", "{planted}");
         assert_eq!(proofs(&machine), Vec::<String>::new());
@@ -395,15 +389,13 @@ pub(crate) fn t2_21_a_filter_of_the_user_that_hangs_ends_with_the_time_of_its_mo
         let (machine, repo) = machine();
         repo.commit("big.bin", "pointer");
         repo.commit(".gitattributes", "*.bin filter=lfs\n");
-        fs::create_dir(machine.path("alive")).unwrap();
-        machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+        let alive = machine.hanging("hang", "");
         fs::write(machine.path("home/.gitconfig"), "[filter \"lfs\"]\n\tsmudge = hang\n\trequired = true\n").unwrap();
         let toml = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
         machine.write("proxy.toml", format!("[limits]\nruns = 1\n[defaults]\ntimeout = \"{timeout}\"\n{toml}"));
         let proxy = machine.serve();
         assert_eq!(proxy.complete(&chat("tree", "hi")).status, 504);
-        wait_for("the run to be over", || is_over(&proxy));
-        let alive = [machine.path("alive/leader"), machine.path("alive/descendant")];
+        proxy.wait_until_idle();
         // On a busy machine the time may be up before the filter is started.
         if !alive[1].exists() {
             return None;

@@ -46,6 +46,11 @@ impl Request {
         post.header("content-type", "application/json")
     }
 
+    /// A request for a completion.
+    pub(crate) fn complete(body: &Value) -> Self {
+        Self::post("/v1/chat/completions", body.to_string())
+    }
+
     pub(crate) fn method(self, method: &str) -> Self {
         Self { method: method.to_owned(), ..self }
     }
@@ -55,6 +60,11 @@ impl Request {
         self.headers.retain(|(other, _)| other != name);
         self.headers.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Sets several headers.
+    pub(crate) fn headers(self, headers: &[(&str, &str)]) -> Self {
+        headers.iter().fold(self, |request, (name, value)| request.header(name, value))
     }
 
     /// Leaves a header out.
@@ -117,6 +127,12 @@ impl Request {
 impl Answer {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The text of a completion, which it has to be.
+    pub(crate) fn content(&self) -> String {
+        assert_eq!(self.status, 200, "{self:?}");
+        self.json()["choices"][0]["message"]["content"].as_str().expect("a text").to_owned()
     }
 
     /// The body, which has to be JSON.

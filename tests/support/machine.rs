@@ -14,6 +14,9 @@ use super::repo::Repo;
 /// What the scripts of the tests, and the program itself, need of the machine.
 const TOOLS: [&str; 7] = ["cat", "git", "grep", "rm", "seq", "sh", "sleep"];
 
+/// Settings with the model that needs no CLI.
+pub(crate) const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
+
 /// A machine of a test's own.
 pub(crate) struct Machine {
     dir: TempDir,
@@ -45,6 +48,13 @@ impl Machine {
         let machine = Self::new();
         machine.write("proxy.toml", toml);
         machine
+    }
+
+    /// A machine with the model `echo`, served.
+    pub(crate) fn echo() -> (Self, Proxy) {
+        let machine = Self::configured(ECHO);
+        let proxy = machine.serve();
+        (machine, proxy)
     }
 
     /// A path on it. It is one without symbolic links.
@@ -88,7 +98,14 @@ impl Machine {
         self.script(name, &format!("exec {} -- \"$@\"", stand_in_command(args)));
     }
 
-    /// The same for a CLI that writes what it was given to `NAME.json` of the machine.
+    /// Puts a CLI on PATH that starts another process and says this; then both hang. Each locks one of these files.
+    pub(crate) fn hanging(&self, name: &str, says: &str) -> [PathBuf; 2] {
+        fs::create_dir(self.path("alive")).unwrap();
+        self.stand_in(name, &["hang", &self.name("alive"), says]);
+        ["alive/leader", "alive/descendant"].map(|file| self.path(file))
+    }
+
+    /// A stand-in for a CLI that writes what it was given to `NAME.json` of the machine.
     pub(crate) fn recording(&self, name: &str, args: &[&str]) {
         let seen = self.name(&format!("{name}.json"));
         self.stand_in(name, &[&["--seen", &seen], args].concat());
@@ -218,6 +235,11 @@ impl Run {
 /// The recorded runs.
 pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("fixtures")
+}
+
+/// A component that was built for the tests.
+pub(crate) fn built_plugin(name: &str) -> Vec<u8> {
+    fs::read(fixtures().join("plugins").join(name)).unwrap()
 }
 
 /// A word as a shell takes it.

@@ -1,6 +1,7 @@
 //! What the tests share: a machine to run the program on, the program while it serves, a client of it.
 
 mod chat;
+mod clis;
 mod http;
 mod machine;
 mod proxy;
@@ -9,8 +10,9 @@ mod sse;
 mod wait;
 
 pub(crate) use chat::{Streamed, chat, error, known, user};
+pub(crate) use clis::{CLIS, codex_says, drivers};
 pub(crate) use http::{Answer, Request};
-pub(crate) use machine::{Machine, Run, binary, fixtures, has_curl, quoted};
+pub(crate) use machine::{ECHO, Machine, Run, binary, built_plugin, fixtures, has_curl, quoted};
 pub(crate) use proxy::Proxy;
 pub(crate) use repo::Repo;
 pub(crate) use sse::{Events, Said};

@@ -73,14 +73,12 @@ impl Proxy {
 
     /// Sends the body of a request for a completion.
     pub(crate) fn complete(&self, body: &Value) -> Answer {
-        self.send(&Request::post("/v1/chat/completions", body.to_string()))
+        self.send(&Request::complete(body))
     }
 
     /// Says one thing to a model, which has to answer.
     pub(crate) fn ask(&self, model: &str, text: &str) -> String {
-        let answer = self.complete(&chat(model, text));
-        assert_eq!(answer.status, 200, "{answer:?}");
-        answer.json()["choices"][0]["message"]["content"].as_str().expect("an answer").to_owned()
+        self.complete(&chat(model, text)).content()
     }
 
     /// The same, streamed and with usage: head and events.
@@ -93,7 +91,7 @@ impl Proxy {
 
     /// Sends the body of a request for a stream.
     pub(crate) fn stream_of(&self, body: &Value) -> (Answer, Events) {
-        let (head, body) = Request::post("/v1/chat/completions", body.to_string()).send(self.address);
+        let (head, body) = Request::complete(body).send(self.address);
         (head, Events::of(body))
     }
 
@@ -108,6 +106,22 @@ impl Proxy {
     pub(crate) fn models(&self) -> Vec<String> {
         let list = self.get("/v1/models").json();
         list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Has settings and plugins read again.
+    pub(crate) fn reload(&self) -> Answer {
+        self.send(&Request::post("/v1/plugins/reload", "{}"))
+    }
+
+    /// The runs that are active.
+    pub(crate) fn runs(&self) -> Vec<Value> {
+        let Value::Array(runs) = self.get("/v1/runs").json()["data"].take() else { panic!("no list of runs") };
+        runs
+    }
+
+    /// Waits until nothing is left of any run.
+    pub(crate) fn wait_until_idle(&self) {
+        wait_for("all runs to be over", || self.runs().is_empty());
     }
 
     /// Waits until all of this stands in one line of the log, and says what that is.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Machine, Proxy, Request, Said, Streamed, wait_for};
+use crate::support::{Machine, Proxy, Said, Streamed, wait_for};
 
 /// How long a component stays.
 const STAYS: Duration = Duration::from_millis(300);
@@ -53,7 +53,7 @@ fn versions(proxy: &Proxy) -> i64 {
 }
 
 fn reload(proxy: &Proxy) {
-    let answer = proxy.send(&Request::post("/v1/plugins/reload", ""));
+    let answer = proxy.reload();
     assert_eq!((answer.status, &answer.json()["refused"]), (200, &serde_json::json!([])));
 }
 

@@ -22,9 +22,8 @@ fn machine(limits: &str) -> (Machine, Repo) {
          [models.plain]\ndriver = \"generic\"\nprogram = \"cli\"\n"
     );
     machine.write("proxy.toml", settings);
-    fs::create_dir(machine.path("alive")).unwrap();
     std::os::unix::fs::symlink("/usr/bin/setsid", machine.path("tools/setsid")).unwrap();
-    machine.stand_in("hang", &["hang", &machine.name("alive"), ""]);
+    machine.hanging("hang", "");
     let git = quoted(&fs::canonicalize(machine.path("tools/git")).unwrap().display().to_string());
     let hang = quoted(&machine.name("hang"));
     machine.script(
@@ -174,7 +173,7 @@ fn a_client_that_goes_away_ends_a_git_that_hangs() {
     let (machine, _repo) = machine("git = \"1h\"");
     let proxy = machine.serve();
     hang(&machine, "worktree add");
-    let client = Request::post("/v1/chat/completions", chat("tree", "hi").to_string()).open(proxy.address());
+    let client = Request::complete(&chat("tree", "hi")).open(proxy.address());
     wait_for_a_hang(&machine);
     drop(client);
     wait_for_its_end(&machine);
@@ -189,7 +188,7 @@ pub(crate) fn a_git_that_hangs_does_not_outlive_a_program_that_is_stopped() {
         let (machine, repo) = machine("git = \"1h\"\ngrace = \"200ms\"\n[server]\ndrain = \"100ms\"\n");
         let proxy = machine.serve();
         hang(&machine, words);
-        let client = Request::post("/v1/chat/completions", chat(model, "hi").to_string()).open(proxy.address());
+        let client = Request::complete(&chat(model, "hi")).open(proxy.address());
         wait_for_a_hang(&machine);
         assert!(proxy.stop().success());
         wait_for_its_end(&machine);
@@ -277,7 +276,7 @@ pub(crate) fn the_port_opens_while_old_worktrees_are_cleared_by_a_git_that_hangs
     let (machine, repo) = machine("git = \"1h\"");
     let proxy = machine.serve();
     hang(&machine, "write-tree");
-    let _client = Request::post("/v1/chat/completions", chat("tree", "hi").to_string()).open(proxy.address());
+    let _client = Request::complete(&chat("tree", "hi")).open(proxy.address());
     wait_for_a_hang(&machine);
     proxy.signal(Signal::KILL);
     assert_eq!(proxy.ended().code(), None);

@@ -3,9 +3,7 @@
 use std::fs;
 use std::thread;
 
-use serde_json::Value;
-
-use crate::support::{Machine, Proxy, Repo, chat, wait_for};
+use crate::support::{Machine, Proxy, Repo, chat};
 
 const COMMITTED: &str = "policy = { may_create_helpers = true, auto_commit = true }";
 
@@ -29,7 +27,7 @@ fn machine(cli: &str, more: &str) -> (Machine, Repo) {
 fn run(proxy: &Proxy) -> String {
     let answer = proxy.complete(&chat("m", "hi"));
     assert_eq!(answer.status, 200, "{answer:?}");
-    wait_for("the run to be cleared away", || proxy.get("/v1/runs").json()["data"] == Value::Array(vec![]));
+    proxy.wait_until_idle();
     answer.json()["id"].as_str().unwrap().strip_prefix("chatcmpl-").unwrap().to_owned()
 }
 
@@ -149,7 +147,7 @@ fn nothing_is_committed_in_the_middle_of_a_merge_or_after_a_run_that_failed() {
     repo.git(&["merge", "--abort"]);
     machine.script("cli", "echo y > tools/agent/y; echo no >&2; exit 3");
     assert_eq!(proxy.complete(&chat("m", "hi")).status, 500);
-    wait_for("the run to be cleared away", || proxy.get("/v1/runs").json()["data"] == Value::Array(vec![]));
+    proxy.wait_until_idle();
     assert_eq!(repo.git(&["rev-parse", "HEAD"]), before);
     assert_eq!(repo.git(&["status", "--porcelain"]), "?? tools/");
 }
@@ -177,7 +175,7 @@ fn runs_one_after_the_other_each_have_their_entry() {
             scope.spawn(|| assert_eq!(proxy.complete(&chat("m", "hi")).status, 200));
         }
     });
-    wait_for("the runs to be cleared away", || proxy.get("/v1/runs").json()["data"] == Value::Array(vec![]));
+    proxy.wait_until_idle();
     assert_eq!(repo.git(&["log", "--format=%s", "-3"]).matches("Helpers that an agent added").count(), 3);
     assert_eq!(repo.git(&["show", "HEAD:AGENT_LOG.md"]).matches("- 2").count(), 3);
     assert_eq!(repo.git(&["status", "--porcelain"]), "");

@@ -28,8 +28,7 @@ fn configure(machine: &Machine, repo: &str) {
 /// Asks the agent, and gives its answer and the ref of what it left.
 fn ask(proxy: &Proxy) -> (String, String) {
     let answer = proxy.complete(&chat("m", "hi"));
-    assert_eq!(answer.status, 200, "{answer:?}");
-    let text = answer.json()["choices"][0]["message"]["content"].as_str().unwrap().to_owned();
+    let text = answer.content();
     (text, answer.header("x-agentbay-ref").unwrap().to_owned())
 }
 

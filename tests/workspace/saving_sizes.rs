@@ -2,9 +2,7 @@
 
 use std::fs;
 
-use serde_json::Value;
-
-use crate::support::{Machine, Proxy, Repo, chat, error, quoted, wait_for};
+use crate::support::{Machine, Proxy, Repo, chat, error, quoted};
 
 /// Files of which a list has more than 1 MiB: each name has a hundred characters.
 const MANY: usize = 12_000;
@@ -34,13 +32,9 @@ fn many() -> String {
 fn saved(machine: &Machine, proxy: &Proxy) -> String {
     let answer = proxy.complete(&chat("tree", "hi"));
     assert_eq!(answer.status, 200, "{answer:?}");
-    wait_for("the run to be over", || is_over(proxy));
+    proxy.wait_until_idle();
     assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count(), 0, "{}", proxy.log());
     answer.header("x-agentbay-ref").unwrap().to_owned()
-}
-
-fn is_over(proxy: &Proxy) -> bool {
-    proxy.get("/v1/runs").json()["data"] == Value::Array(vec![])
 }
 
 fn files(repo: &Repo, name: &str) -> usize {
@@ -127,7 +121,7 @@ pub(crate) fn a_ref_that_is_in_the_way_is_told_before_the_agent_starts_and_no_he
         );
         assert_eq!((answer.status, &json), (500, &error(&text, "server_error", None, "configuration", None)));
         assert_eq!((answer.header("x-agentbay-model"), answer.header("x-agentbay-ref")), (Some("tree"), None));
-        wait_for("the run to be over", || is_over(&proxy));
+        proxy.wait_until_idle();
         assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count(), 0);
     }
 }
