@@ -61,9 +61,10 @@ fn t2_30_two_requests_for_one_session_run_one_after_the_other() {
     let _asked = open(&proxy, Some("s-9"));
     wait_for("the first to run", || states(&proxy) == ["running"]);
     let _waits = open(&proxy, Some("s-9"));
+    wait_for("the second to wait", || states(&proxy) == ["running", "queued"]);
     let _other = open(&proxy, Some("s-8"));
     let of_three = ["running", "queued", "running"];
-    wait_for("the second to wait, and the third not", || states(&proxy) == of_three);
+    wait_for("the third to run", || states(&proxy) == of_three);
 
     let (answer, _events) = proxy.stream("m", "hi");
     assert_eq!(answer.header("x-agent-session"), Some("s-10"));
