@@ -55,7 +55,7 @@ pub struct Setup {
     pub plan: Plan,
     /// The seed of the order.
     pub seed: u64,
-    /// The folder for compiled plugins; without it each program has one of its own.
+    /// The folder for compiled plugins, for a plan without cold starts; without it each program has one of its own.
     pub cache: Option<PathBuf>,
 }
 

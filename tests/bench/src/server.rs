@@ -14,8 +14,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::clock::now;
 
-/// How long it may take until it listens.
-const START: Duration = Duration::from_secs(120);
+/// How long it may take until it listens: compiling all plugins on a busy machine is far below.
+const START: Duration = Duration::from_secs(300);
 
 /// How long it may take to end before it is killed.
 const END: Duration = Duration::from_secs(10);
