@@ -4,6 +4,7 @@
 mod answers;
 mod commands;
 mod links;
+mod map;
 mod markdown;
 mod names;
 mod settings;

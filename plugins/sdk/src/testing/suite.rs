@@ -116,7 +116,7 @@ impl Suite {
 
 /// Writes the tests that plugins have in common.
 ///
-/// Of the recorded runs in a folder of the package; fields of [`Suite`](crate::testing::Suite) follow where the plugin's differ:
+/// Of the recorded runs in a folder of the package; fields of [`Suite`] follow where the plugin's differ:
 ///
 /// ```ignore
 /// suite!(Claude, recorded: "../../fixtures/claude", changed_streams: 80);

@@ -1,0 +1,40 @@
+//! The worktrees that runs have left in the folders of all models.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agentbay_config::{Config, Models};
+use agentbay_domain::Environment;
+use agentbay_workspace::{Cleared, Git, Listed, clear_left_over, worktrees_in};
+
+/// Every worktree that was made for a run and is still there.
+pub fn list(config: &Config) -> Vec<Listed> {
+    folders(config).iter().flat_map(|dir| worktrees_in(dir)).collect()
+}
+
+/// Saves what is in those whose host is gone, and removes them; those that are to be kept only if `all` are to go. Gives
+/// each with what became of it.
+pub async fn prune(config: &Config, host: &Environment, all: bool) -> Vec<(PathBuf, Cleared)> {
+    clear(&Git::new(host.clone()), config.limits.run.git, folders(config), all).await
+}
+
+/// The same for these folders. One git command may take as long as `limit`.
+pub(super) async fn clear(
+    git: &Git,
+    limit: Duration,
+    folders: BTreeSet<PathBuf>,
+    all: bool,
+) -> Vec<(PathBuf, Cleared)> {
+    let mut cleared = Vec::new();
+    for dir in folders {
+        cleared.extend(clear_left_over(git, limit, &dir, all).await);
+    }
+    cleared
+}
+
+/// The folders in which the models' worktrees are made. A model that was found on PATH has none.
+pub(super) fn folders(config: &Config) -> BTreeSet<PathBuf> {
+    let Models::Configured(models) = &config.models else { return BTreeSet::new() };
+    models.values().filter_map(|model| model.worktree.as_ref()).map(|worktree| worktree.dir.clone()).collect()
+}

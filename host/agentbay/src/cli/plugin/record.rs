@@ -1,0 +1,84 @@
+//! `plugin record`: a run of a CLI, as it is to be recorded.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use agentbay_config::Source;
+use agentbay_domain::{EnvSetting, Environment, StreamName};
+use agentbay_plugin_kit::Recorded;
+use clap::Args;
+
+use super::not_done;
+use crate::app;
+use crate::cli::complain;
+
+/// The run that is wanted.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RecordArgs {
+    /// The folder of the recorded run, which must not be there; without one, it is fixtures/PROGRAM.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// What is written to the CLI's standard input, which is closed then.
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+    /// The turn that the command line stands for, for example {"session": "s-1"}.
+    #[arg(long, value_name = "FILE")]
+    turn: Option<PathBuf>,
+    /// Pass a variable on to the CLI, or set it. It gets few by default, as in a run.
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable)]
+    env: Vec<(String, EnvSetting)>,
+    /// End the CLI after this time, such as 90s, and keep what it printed. So does Ctrl-C.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    timeout: Option<Duration>,
+    /// The CLI and its arguments, behind `--`.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+impl RecordArgs {
+    /// Does what the command line says.
+    pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
+        let Self { out, stdin, turn, env, timeout, command } = self;
+        let mut command = command.into_iter();
+        let program = command.next().unwrap_or_default();
+        let recording =
+            agentbay_plugin_kit::Recording { out, stdin, turn, env, program, args: command.collect(), timeout };
+        let source = Source { config: None, cwd, environment };
+        let mut stop = app::Stop::new()?;
+        let pass_on = |source: StreamName, bytes: &[u8]| match source {
+            StreamName::Stdout => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),
+            StreamName::Stderr => io::stderr().write_all(bytes),
+        };
+        match agentbay_plugin_kit::record(&source, &recording, stop.told(), pass_on).await {
+            Ok(recorded) => {
+                show_recorded(&recorded);
+                Ok(ExitCode::SUCCESS)
+            }
+            Err(error) => Ok(not_done(error)),
+        }
+    }
+}
+
+fn time(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| format!("write it as 90s or 5m: {error}"))
+}
+
+/// A variable of the CLI, as NAME or NAME=VALUE.
+pub(super) fn variable(text: &str) -> Result<(String, EnvSetting), &'static str> {
+    let (name, setting) = match text.split_once('=') {
+        Some((name, value)) => (name, EnvSetting::Set(value.to_owned())),
+        None => (text, EnvSetting::Pass),
+    };
+    if name.is_empty() { Err("write it as NAME or NAME=VALUE") } else { Ok((name.to_owned(), setting)) }
+}
+
+/// What was recorded, on standard error: standard output is the CLI's.
+fn show_recorded(recorded: &Recorded) {
+    complain(&format!("recorded {} ({})", recorded.folder.display(), recorded.exit));
+    for (what, count) in &recorded.scrubbed {
+        complain(&format!("  taken out: {what}, {count} times"));
+    }
+    complain("Look through it before you hand it on: what a CLI prints may have more in it than can be known.");
+}

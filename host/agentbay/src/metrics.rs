@@ -1,0 +1,187 @@
+//! The numbers of the program: their names, and what is counted. What happens is observed in `runs`, `plugin-host` and `api`,
+//! which know nothing of the numbers.
+//!
+//! No label holds what a client or a CLI chose: models, drivers and plugins are those of the configuration, routes and
+//! outcomes those of this program.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use agentbay_api::{Format, Now};
+use agentbay_domain::{Category, PluginId};
+use prometheus_client::encoding::{EncodeLabelSet, prometheus_text, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+/// What is counted while it happens. A clone counts into the same numbers.
+#[derive(Clone, Default)]
+pub struct Metrics(Arc<Families>);
+
+#[derive(Default)]
+struct Families {
+    runs_started: Family<RunLabels, Counter>,
+    runs_ended: Family<EndLabels, Counter>,
+    plugin_traps: Family<PluginLabels, Counter>,
+    plugin_versions: Family<PluginLabels, Gauge>,
+    http_requests: Family<RequestLabels, Counter>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RunLabels {
+    model: String,
+    driver: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct EndLabels {
+    model: String,
+    driver: String,
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PluginLabels {
+    plugin: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    route: String,
+    status: u16,
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metrics").finish_non_exhaustive()
+    }
+}
+
+impl agentbay_runs::Observer for Metrics {
+    fn run_started(&self, model: &str, driver: &PluginId) {
+        let labels = RunLabels { model: model.to_owned(), driver: driver.to_string() };
+        self.0.runs_started.get_or_create(&labels).inc();
+    }
+
+    fn run_ended(&self, model: &str, driver: &PluginId, failure: Option<Category>) {
+        let outcome = failure.map_or("finished", Category::name);
+        let labels = EndLabels { model: model.to_owned(), driver: driver.to_string(), outcome };
+        self.0.runs_ended.get_or_create(&labels).inc();
+    }
+}
+
+impl agentbay_plugin_host::Observer for Metrics {
+    fn version_loaded(&self, plugin: &PluginId) {
+        self.0.plugin_versions.get_or_create(&PluginLabels { plugin: plugin.to_string() }).inc();
+    }
+
+    fn version_dropped(&self, plugin: &PluginId) {
+        self.0.plugin_versions.get_or_create(&PluginLabels { plugin: plugin.to_string() }).dec();
+    }
+
+    fn plugin_trapped(&self, plugin: &PluginId) {
+        self.0.plugin_traps.get_or_create(&PluginLabels { plugin: plugin.to_string() }).inc();
+    }
+}
+
+impl agentbay_api::Metrics for Metrics {
+    fn request_answered(&self, route: &str, status: u16) {
+        self.0.http_requests.get_or_create(&RequestLabels { route: route.to_owned(), status }).inc();
+    }
+
+    fn written(&self, now: Now, format: Format) -> Result<String, fmt::Error> {
+        let registry = self.registry(now);
+        let mut text = String::new();
+        match format {
+            Format::Prometheus => prometheus_text::encode(&mut text, &registry)?,
+            Format::OpenMetrics => text::encode(&mut text, &registry)?,
+        }
+        Ok(text)
+    }
+}
+
+impl Metrics {
+    fn registry(&self, now: Now) -> Registry {
+        let mut registry = Registry::with_prefix("agentbay");
+        let families = &self.0;
+        registry.register("runs_started", "Runs that have come", families.runs_started.clone());
+        registry.register(
+            "runs_ended",
+            "Runs that have ended; the outcome is finished, or the code of the failure",
+            families.runs_ended.clone(),
+        );
+        registry.register("plugin_traps", "Calls in which a plugin failed", families.plugin_traps.clone());
+        registry.register(
+            "plugin_versions",
+            "Versions of a plugin in memory: in use, of runs that go on, and the built-in one",
+            families.plugin_versions.clone(),
+        );
+        registry.register("http_requests", "Requests that were answered", families.http_requests.clone());
+        let Now { going, waiting, loaded, refused, swaps } = now;
+        for (name, help, value) in [
+            ("runs_going", "Runs whose CLI is at work or being ended", going),
+            ("runs_waiting", "Runs that wait for others to end or to be tried again", waiting),
+            ("plugins_loaded", "Plugins in use", loaded),
+            ("plugins_refused", "Files of the plugin folder that are not in use", refused),
+        ] {
+            let gauge = Gauge::<i64>::default();
+            gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+            registry.register(name, help, gauge);
+        }
+        let counter = Counter::<u64, AtomicU64>::default();
+        counter.inc_by(swaps);
+        registry.register("plugin_swaps", "Plugins that came, went or were replaced since the start", counter);
+        registry
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentbay_api::Metrics as _;
+    use agentbay_plugin_host::Observer as _;
+    use agentbay_runs::Observer as _;
+
+    use super::*;
+
+    #[test]
+    fn every_number_has_its_name_in_both_formats() {
+        let metrics = Metrics::default();
+        let driver = PluginId::try_from("codex".to_owned()).unwrap();
+        metrics.run_started("m", &driver);
+        metrics.run_ended("m", &driver, None);
+        metrics.run_ended("m", &driver, Some(Category::RateLimit));
+        metrics.plugin_trapped(&driver);
+        metrics.version_loaded(&driver);
+        metrics.version_loaded(&driver);
+        metrics.version_dropped(&driver);
+        metrics.request_answered("/v1/models", 200);
+        let now = Now { going: 1, waiting: 2, loaded: 3, refused: 4, swaps: 5 };
+        let prometheus = metrics.written(now, Format::Prometheus).unwrap();
+        let open = metrics.written(now, Format::OpenMetrics).unwrap();
+        let samples = [
+            "agentbay_runs_started_total{model=\"m\",driver=\"codex\"} 1",
+            "agentbay_runs_ended_total{model=\"m\",driver=\"codex\",outcome=\"finished\"} 1",
+            "agentbay_runs_ended_total{model=\"m\",driver=\"codex\",outcome=\"rate_limit\"} 1",
+            "agentbay_plugin_traps_total{plugin=\"codex\"} 1",
+            "agentbay_plugin_versions{plugin=\"codex\"} 1",
+            "agentbay_http_requests_total{route=\"/v1/models\",status=\"200\"} 1",
+            "agentbay_runs_going 1",
+            "agentbay_runs_waiting 2",
+            "agentbay_plugins_loaded 3",
+            "agentbay_plugins_refused 4",
+            "agentbay_plugin_swaps_total 5",
+        ];
+        let sorted = |text: &str| {
+            let mut lines: Vec<String> =
+                text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect();
+            lines.sort();
+            lines
+        };
+        let mut expected = samples.map(str::to_owned);
+        expected.sort();
+        assert_eq!((sorted(&prometheus), sorted(&open)), (expected.to_vec(), expected.to_vec()));
+        assert!(open.ends_with("# EOF\n"));
+    }
+}

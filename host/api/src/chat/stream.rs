@@ -1,0 +1,232 @@
+//! An answer in chunks, as the agent speaks.
+//!
+//! The headers wait for the first event, so that a run which fails at once has a status of its own; but not for long,
+//! since clients wait for headers only so long. After that, a silent run gives signs of life.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+
+use agentbay_domain::{Event, HttpLimits, Outcome};
+use agentbay_runs::{Ended, Run, Step};
+use agentbay_wire::chat::{Chunk, ChunkChoice, Delta, Heading, StreamOptions, WireUsage, finish_reason};
+use axum::body::{Body, Bytes};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::unfold;
+use tokio::time::timeout;
+
+use super::paragraphs::Paragraphs;
+use crate::error::ApiError;
+use crate::head::Head;
+use crate::sse;
+
+/// Answers with chunks. If the client goes away, the run goes with it.
+pub(super) async fn answer(run: Run, heading: Heading, options: StreamOptions, limits: HttpLimits) -> Response {
+    let mut chunks = Chunks::new(run, heading, options, limits);
+    // Time's up is no failure: the answer begins without its first event.
+    let _in_time = timeout(limits.headers_after, chunks.first()).await;
+    let head = std::mem::take(&mut chunks.head);
+    chunks.head_is_out = true;
+    let mut response = match chunks.failed_at_once.take() {
+        Some(failed) => failed.into_response(),
+        None => chunks.into_response(),
+    };
+    head.tell(response.headers_mut());
+    response
+}
+
+/// A run as the chunks of an answer. They are made as the client takes them.
+struct Chunks {
+    run: Run,
+    heading: Heading,
+    include_usage: bool,
+    limits: HttpLimits,
+    paragraphs: Paragraphs,
+    ready: VecDeque<Bytes>,
+    ended: bool,
+    /// Set if the run failed before anything had been said.
+    failed_at_once: Option<ApiError>,
+    /// What the headers tell of the run, as far as it is known before they go out.
+    head: Head,
+    head_is_out: bool,
+}
+
+impl Chunks {
+    fn new(run: Run, heading: Heading, options: StreamOptions, limits: HttpLimits) -> Self {
+        let mut chunks = Self {
+            run,
+            heading,
+            include_usage: options.include_usage,
+            limits,
+            paragraphs: Paragraphs::default(),
+            ready: VecDeque::new(),
+            ended: false,
+            failed_at_once: None,
+            head: Head::default(),
+            head_is_out: false,
+        };
+        chunks.push_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
+        chunks
+    }
+
+    /// Waits until there is something to say besides that an answer begins.
+    async fn first(&mut self) {
+        let begun = self.ready.len();
+        while self.ready.len() == begun && !self.ended {
+            let step = self.run.next().await;
+            if let Step::Ended(Ended { outcome: Outcome::Failed { failure, .. }, .. }) = step {
+                self.failed_at_once = Some(failure.into());
+                self.ended = true;
+            } else {
+                self.take(step);
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(bytes) = self.ready.pop_front() {
+                return Some(bytes);
+            }
+            if self.ended {
+                return None;
+            }
+            match timeout(self.limits.keep_alive, self.run.next()).await {
+                Ok(step) => self.take(step),
+                Err(_silent) => return Some(sse::COMMENT),
+            }
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        self.head.hear(&step);
+        match step {
+            Step::Event(event) => self.add(event),
+            Step::Trying { .. } => {}
+            Step::Failed(failed) => {
+                self.paragraphs = Paragraphs::default();
+                // Too late for the headers.
+                if self.head_is_out {
+                    self.ready.push_back(sse::comment(&format!("{failed}, trying again")));
+                }
+            }
+            Step::PluginFailed(failed) => {
+                if self.head_is_out {
+                    self.ready.push_back(sse::comment(&failed.to_string()));
+                }
+            }
+            Step::Ended(ended) => {
+                self.ended = true;
+                self.end(ended);
+            }
+        }
+    }
+
+    fn add(&mut self, event: Event) {
+        match event {
+            Event::Text(text) => self.push_text(&text),
+            Event::TextBreak => self.paragraphs.part(),
+            Event::Reasoning(text) if !text.is_empty() => {
+                self.push_delta(Delta { reasoning_content: Some(&text), ..Delta::default() });
+            }
+            Event::Session(_)
+            | Event::Reasoning(_)
+            | Event::ToolCall(_)
+            | Event::ToolResult(_)
+            | Event::Usage(_)
+            | Event::Notice(_)
+            | Event::Reply(_)
+            | Event::EndInput
+            | Event::Done(_)
+            | Event::Extra(_) => {}
+        }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        let text = format!("{}{text}", self.paragraphs.before(text));
+        if !text.is_empty() {
+            self.push_delta(Delta { content: Some(&text), ..Delta::default() });
+        }
+    }
+
+    fn end(&mut self, ended: Ended) {
+        let (stop, answer) = match ended.outcome {
+            Outcome::Finished { stop, answer } => (stop, answer),
+            Outcome::Failed { failure, .. } => {
+                self.ready.push_back(sse::data(&ApiError::from(failure).to_json()));
+                return;
+            }
+        };
+        if let (false, Some(answer)) = (self.paragraphs.spoken(), answer) {
+            self.push_text(&answer);
+        }
+        self.push(vec![ChunkChoice {
+            index: 0,
+            delta: Delta::default(),
+            logprobs: (),
+            finish_reason: Some(finish_reason(stop)),
+        }]);
+        if self.include_usage {
+            let usage = WireUsage::of(ended.usage, ended.usage_estimated);
+            self.ready.push_back(chunk(&self.heading, Vec::new(), Some(Some(usage))));
+        }
+        self.ready.push_back(sse::DONE);
+    }
+
+    fn push_delta(&mut self, delta: Delta<'_>) {
+        self.push(vec![ChunkChoice { index: 0, delta, logprobs: (), finish_reason: None }]);
+    }
+
+    fn push(&mut self, choices: Vec<ChunkChoice<'_>>) {
+        let usage = self.include_usage.then_some(None);
+        self.ready.push_back(chunk(&self.heading, choices, usage));
+    }
+}
+
+impl IntoResponse for Chunks {
+    fn into_response(self) -> Response {
+        let stream = unfold(self, |mut chunks| async move {
+            let bytes = chunks.next().await?;
+            Some((Ok::<Bytes, Infallible>(bytes), chunks))
+        });
+        (sse::HEADERS, Body::from_stream(stream)).into_response()
+    }
+}
+
+fn chunk(heading: &Heading, choices: Vec<ChunkChoice<'_>>, usage: Option<Option<WireUsage>>) -> Bytes {
+    let chunk = Chunk { heading, object: "chat.completion.chunk", choices, usage };
+    sse::data(&serde_json::to_string(&chunk).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    /// The status and the body of an answer to a run that was lost after this.
+    async fn lost_after(steps: Vec<Step>) -> (u16, String) {
+        let heading = Heading { id: "i".to_owned(), created: 0, model: "m".to_owned() };
+        let run = Run::lost_after(steps).await;
+        let response = answer(run, heading, StreamOptions { include_usage: false }, HttpLimits::default()).await;
+        let (head, body) = response.into_parts();
+        (head.status.as_u16(), String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_lost_ends_its_stream_with_an_error() {
+        let (status, body) = lost_after(vec![Step::Event(Event::Text("half".to_owned()))]).await;
+        let last = body.trim_end().rsplit("\n\n").next().unwrap();
+        assert_eq!(status, 200);
+        assert!(
+            body.contains("half") && last.starts_with("data: {\"error\":{\"message\":\"the run was lost"),
+            "{body}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_lost_before_it_spoke_has_a_status_of_its_own() {
+        let (status, body) = lost_after(Vec::new()).await;
+        assert_eq!(status, 500);
+        assert!(body.starts_with("{\"error\":{\"message\":\"the run was lost"), "{body}");
+    }
+}

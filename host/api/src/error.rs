@@ -1,0 +1,278 @@
+//! The one table from failures to answers: status, type and code, and whether it is any use to try again.
+//!
+//! The form is that of the OpenAI API, with `detail` added: what stood behind the failure.
+
+use std::time::Duration;
+
+use agentbay_domain::{Category, Failure};
+use agentbay_runs::{StartError, UnknownModel};
+use agentbay_wire::Malformed;
+use axum::Json;
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use serde::Serialize;
+
+/// An answer that is an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ApiError {
+    status: StatusCode,
+    error: Box<ErrorBody>,
+    retry_after: Option<Duration>,
+    /// Set if the failure is that of the same request a while ago.
+    remembered: Option<Duration>,
+    /// Set if repeating the request would do the same again, or run an agent a second time. SDKs repeat by themselves.
+    never_again: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct ErrorBody {
+    message: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    param: Option<&'static str>,
+    code: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    detail: String,
+    /// What there was of an answer when the run failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    error: &'a ErrorBody,
+}
+
+/// Seconds that a client is told to wait at the most: no allowance lasts longer than a month.
+const LONGEST_WAIT: u64 = 31 * 24 * 60 * 60;
+
+/// The client's key is not known.
+const INVALID_KEY: &str = "invalid_api_key";
+
+const INVALID: &str = "invalid_request_error";
+
+/// What a category means in HTTP: status and `type`.
+fn answer(category: Category) -> (StatusCode, &'static str) {
+    match category {
+        Category::Quota => (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota"),
+        Category::RateLimit => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error"),
+        Category::Authentication => (StatusCode::UNAUTHORIZED, "authentication_error"),
+        Category::Validation => (StatusCode::BAD_REQUEST, INVALID),
+        Category::Network | Category::Server => (StatusCode::BAD_GATEWAY, "server_error"),
+        Category::Timeout => (StatusCode::GATEWAY_TIMEOUT, "server_error"),
+        Category::NotFound => (StatusCode::NOT_FOUND, "not_found_error"),
+        Category::Configuration | Category::Unknown => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
+    }
+}
+
+impl ApiError {
+    /// The request cannot be understood or is not allowed: whoever sent it must change it.
+    pub(super) fn refused(
+        status: StatusCode,
+        code: &'static str,
+        param: Option<&'static str>,
+        message: impl Into<String>,
+    ) -> Self {
+        let error =
+            ErrorBody { message: message.into(), kind: INVALID, param, code, detail: String::new(), partial: None };
+        Self { status, error: Box::new(error), retry_after: None, remembered: None, never_again: true }
+    }
+
+    /// The client's key is not known.
+    pub(super) fn no_key() -> Self {
+        let message = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
+        Self::refused(StatusCode::UNAUTHORIZED, INVALID_KEY, None, message)
+    }
+
+    /// The body as a whole, or a header, is wrong.
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::refused(StatusCode::BAD_REQUEST, Category::Validation.name(), None, message)
+    }
+
+    /// The body is larger than `limits.body`.
+    pub(super) fn body_too_large(limit: u64) -> Self {
+        let message = format!("the body is larger than {limit} bytes (`limits.body` in proxy.toml)");
+        Self::refused(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", None, message)
+    }
+
+    /// A model that is asked about, rather than run, does not exist.
+    pub(super) fn no_such_model(model: &str) -> Self {
+        let message = format!("The model `{model}` does not exist");
+        Self::refused(StatusCode::NOT_FOUND, "model_not_found", Some("model"), message)
+    }
+
+    /// A run does not go on, or never was.
+    pub(super) fn no_such_run(id: &str) -> Self {
+        let message = format!("no run `{id}` is going on: see /v1/runs");
+        Self::refused(StatusCode::NOT_FOUND, Category::NotFound.name(), None, message)
+    }
+
+    /// Nothing is kept of a run.
+    pub(super) fn no_work(id: &str) -> Self {
+        let message = format!(
+            "nothing is kept of the run `{id}`: it left nothing in a worktree of its own, is not over, or never was"
+        );
+        Self::refused(StatusCode::NOT_FOUND, Category::NotFound.name(), None, message)
+    }
+
+    /// There is nothing at the path.
+    pub(super) fn no_route(path: &str) -> Self {
+        let message = format!("there is nothing at {path}: see /v1/models and /v1/chat/completions");
+        Self::refused(StatusCode::NOT_FOUND, "not_found", None, message)
+    }
+
+    /// The path takes other methods.
+    pub(super) fn wrong_method(method: &Method, path: &str) -> Self {
+        let message = format!("{path} does not take {method}");
+        Self::refused(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", None, message)
+    }
+
+    /// Adds what there was of an answer.
+    pub(super) fn with_partial(mut self, partial: Option<String>) -> Self {
+        self.error.partial = partial.filter(|text| !text.is_empty());
+        self
+    }
+
+    /// The body of the error, for a stream that has begun.
+    pub(super) fn to_json(&self) -> String {
+        serde_json::to_string(&Envelope { error: &self.error }).unwrap_or_default()
+    }
+}
+
+impl From<Failure> for ApiError {
+    fn from(failure: Failure) -> Self {
+        let (status, kind) = answer(failure.category);
+        let code = failure.category.name();
+        let error =
+            ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail, partial: None };
+        Self {
+            status,
+            error: Box::new(error),
+            retry_after: failure.retry.as_ref().and_then(|hint| hint.wait(Timestamp::now())),
+            remembered: None,
+            never_again: !failure.category.invites_another_try(),
+        }
+    }
+}
+
+impl From<StartError> for ApiError {
+    fn from(error: StartError) -> Self {
+        let message = error.to_string();
+        match error {
+            StartError::UnknownModel(unknown) => unknown.into(),
+            StartError::OtherRequest => Self::refused(StatusCode::CONFLICT, "idempotency_key_in_use", None, message),
+            StartError::Remembered { failure, ago } => Self { remembered: Some(ago), ..failure.into() },
+            StartError::Stopping => {
+                let mut stopping = Self::refused(StatusCode::SERVICE_UNAVAILABLE, "stopping", None, message);
+                stopping.error.kind = "server_error";
+                stopping.never_again = false;
+                stopping
+            }
+        }
+    }
+}
+
+impl From<UnknownModel> for ApiError {
+    fn from(unknown: UnknownModel) -> Self {
+        let UnknownModel { model } = &unknown;
+        let detail = format!("there is no model `{model}`: GET /v1/models lists those there are");
+        let refused = Self::refused(StatusCode::BAD_REQUEST, "model_not_found", Some("model"), unknown.to_string());
+        Self { error: Box::new(ErrorBody { detail, ..*refused.error }), ..refused }
+    }
+}
+
+impl From<Malformed> for ApiError {
+    fn from(Malformed { param, message }: Malformed) -> Self {
+        Self::refused(StatusCode::BAD_REQUEST, Category::Validation.name(), param, message)
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(Envelope { error: &self.error })).into_response();
+        let headers = response.headers_mut();
+        if let Some(wait) = self.retry_after {
+            let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.clamp(1, LONGEST_WAIT)));
+        }
+        if self.never_again {
+            headers.insert("x-should-retry", HeaderValue::from_static("false"));
+        }
+        if let Some(ago) = self.remembered {
+            headers.insert("x-agentbay-remembered", HeaderValue::from(ago.as_secs()));
+        }
+        // A CLI that is not logged in is not helped by any key of the client's.
+        if self.error.code == INVALID_KEY {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentbay_domain::RetryHint;
+
+    use super::*;
+
+    fn failure(category: Category) -> ApiError {
+        Failure::new(category, "m", "d").into()
+    }
+
+    #[test]
+    fn every_category_has_its_answer() {
+        let answers: Vec<(u16, &str, &str, bool)> = [
+            Category::Quota,
+            Category::RateLimit,
+            Category::Authentication,
+            Category::Validation,
+            Category::Network,
+            Category::Server,
+            Category::Timeout,
+            Category::NotFound,
+            Category::Configuration,
+            Category::Unknown,
+        ]
+        .map(failure)
+        .map(|error| (error.status.as_u16(), error.error.code, error.error.kind, error.never_again))
+        .to_vec();
+        let expected = [
+            (429, "quota", "insufficient_quota", true),
+            (429, "rate_limit", "rate_limit_error", false),
+            (401, "authentication", "authentication_error", true),
+            (400, "validation", "invalid_request_error", true),
+            (502, "network", "server_error", true),
+            (502, "server", "server_error", true),
+            (504, "timeout", "server_error", true),
+            (404, "not_found", "not_found_error", true),
+            (500, "configuration", "server_error", true),
+            (500, "unknown", "server_error", true),
+        ];
+        assert_eq!(answers, expected);
+    }
+
+    #[test]
+    fn the_body_has_every_key_and_the_detail() {
+        let expected = r#"{"error":{"message":"m","type":"server_error","param":null,"code":"unknown","detail":"d"}}"#;
+        assert_eq!(failure(Category::Unknown).to_json(), expected);
+    }
+
+    #[test]
+    fn a_time_to_wait_is_rounded_up_to_seconds() {
+        let retry = Some(RetryHint::AfterMs(1_200));
+        let error = ApiError::from(Failure { retry, ..Failure::new(Category::RateLimit, "m", "") });
+        let response = error.into_response();
+        assert_eq!(response.headers()[header::RETRY_AFTER], "2");
+        assert!(!response.headers().contains_key("x-should-retry"));
+    }
+
+    #[test]
+    fn a_time_to_wait_that_makes_no_sense_is_clamped() {
+        for (told, seconds) in [(0, "1"), (1, "1"), (1_000, "1"), (u64::MAX, "2678400")] {
+            let retry = Some(RetryHint::AfterMs(told));
+            let error = ApiError::from(Failure { retry, ..Failure::new(Category::Quota, "m", "") });
+            assert_eq!(error.into_response().headers()[header::RETRY_AFTER], seconds, "{told}");
+        }
+    }
+}

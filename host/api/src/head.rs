@@ -1,0 +1,79 @@
+//! What the headers of an answer tell of its run, and the one that a client may send back:
+//!
+//! - `x-agent-session`: the CLI's own id of the session, by which it is resumed;
+//! - `x-agentbay-model`: the model that answered, which is another than the one asked for if that one failed;
+//! - `x-agentbay-attempts`: the tries that failed before, such as `codex;rate_limit, codex;server`;
+//! - `x-agentbay-plugin`: `trapped` if the plugin failed in the middle, so that the rest is as the CLI printed it;
+//! - `x-agentbay-ref`: the ref under which what the run leaves in its worktree is kept. There is one as soon as the run
+//!   is over and cleared away, if it left anything.
+//!
+//! `x-agentbay-remembered`, the seconds since the same request failed, is told by `error`; `x-agentbay-rerun`, by which a client
+//! asks for a run all the same, is read by `claim`.
+
+use agentbay_domain::{Event, SessionId};
+use agentbay_runs::{FailedTry, Step};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+use super::error::ApiError;
+
+const SESSION: HeaderName = HeaderName::from_static("x-agent-session");
+const MODEL: HeaderName = HeaderName::from_static("x-agentbay-model");
+const REFERENCE: HeaderName = HeaderName::from_static("x-agentbay-ref");
+const PLUGIN: HeaderName = HeaderName::from_static("x-agentbay-plugin");
+const ATTEMPTS: HeaderName = HeaderName::from_static("x-agentbay-attempts");
+
+/// What is known of a run that its headers tell.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Head {
+    session: Option<String>,
+    model: Option<String>,
+    reference: Option<String>,
+    failed: Vec<FailedTry>,
+    trapped: bool,
+}
+
+/// The session that a client wants to go on with.
+pub(super) fn wanted_session(headers: &HeaderMap) -> Result<Option<SessionId>, ApiError> {
+    let Some(given) = headers.get(&SESSION) else { return Ok(None) };
+    let refuse = |reason: String| ApiError::bad_request(format!("the header x-agent-session: {reason}"));
+    let given = given.to_str().map_err(|_| refuse("is no text".to_owned()))?;
+    SessionId::try_from(given).map(Some).map_err(|error| refuse(error.to_string()))
+}
+
+impl Head {
+    /// Takes what there is in a step.
+    pub(super) fn hear(&mut self, step: &Step) {
+        match step {
+            Step::Trying { model, reference } => {
+                self.model = Some(model.clone());
+                self.reference.clone_from(reference);
+            }
+            Step::Failed(failed) => {
+                self.failed.push(failed.clone());
+                self.session = None;
+            }
+            Step::PluginFailed(_) => self.trapped = true,
+            Step::Event(Event::Session(id)) => self.session = Some(id.clone()),
+            Step::Event(_) | Step::Ended(_) => {}
+        }
+    }
+
+    /// Sets the headers. What would not fit into one is not told, nor a session that could not be sent back.
+    pub(super) fn tell(&self, headers: &mut HeaderMap) {
+        let session = self.session.clone().filter(|id| SessionId::try_from(id.as_str()).is_ok());
+        let failed: Vec<String> =
+            self.failed.iter().map(|failed| format!("{};{}", failed.model, failed.category.name())).collect();
+        let attempts = Some(failed.join(", ")).filter(|attempts| !attempts.is_empty());
+        for (name, value) in [
+            (SESSION, session),
+            (MODEL, self.model.clone()),
+            (REFERENCE, self.reference.clone()),
+            (PLUGIN, self.trapped.then(|| "trapped".to_owned())),
+            (ATTEMPTS, attempts),
+        ] {
+            if let Some(value) = value.and_then(|value| HeaderValue::try_from(value).ok()) {
+                headers.insert(name, value);
+            }
+        }
+    }
+}

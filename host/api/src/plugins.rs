@@ -1,0 +1,83 @@
+//! `GET /v1/plugins`: the plugins in use and how they fare, and the files of the plugin folder that are not in use.
+
+use std::path::PathBuf;
+
+use agentbay_domain::{Features, visible, visible_path};
+use agentbay_runs::plugins::{Health, LoadedPlugin, Refusal, contracts};
+use axum::Json;
+use axum::extract::State as FromState;
+use serde::Serialize;
+
+use super::State;
+
+/// A list of plugins.
+#[derive(Debug, Serialize)]
+pub(super) struct List {
+    object: &'static str,
+    /// The lines of the contract that plugins may be built against.
+    contracts: Vec<&'static str>,
+    data: Vec<Plugin>,
+    refused: Vec<Refused>,
+    /// Files that come into use when they are compiled.
+    loading: Vec<String>,
+}
+
+/// One plugin.
+#[derive(Debug, Serialize)]
+struct Plugin {
+    id: String,
+    object: &'static str,
+    name: String,
+    version: String,
+    /// The version of the contract it was built against.
+    contract: String,
+    source: String,
+    sha256: String,
+    programs: Vec<String>,
+    features: Features,
+    health: Health,
+}
+
+/// A file that is not in use.
+#[derive(Debug, Serialize)]
+pub(super) struct Refused {
+    file: String,
+    reason: String,
+}
+
+/// All plugins, in the order of their names.
+pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
+    let snapshot = state.snapshots.newest();
+    let data = snapshot.plugins.drivers.values().map(|driver| Plugin::of(&driver.plugin)).collect();
+    let refused = snapshot.plugins.refusals.iter().map(Refused::of).collect();
+    let loading = paths(&snapshot.plugins.loading);
+    Json(List { object: "list", contracts: contracts().collect(), data, refused, loading })
+}
+
+pub(super) fn paths(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| visible_path(path)).collect()
+}
+
+impl Plugin {
+    fn of(plugin: &LoadedPlugin) -> Self {
+        let description = plugin.description();
+        Self {
+            id: plugin.id().to_string(),
+            object: "plugin",
+            name: description.name.clone(),
+            version: description.version.clone(),
+            contract: plugin.contract().to_owned(),
+            source: plugin.origin().to_string(),
+            sha256: plugin.sha256().to_string(),
+            programs: description.programs.clone(),
+            features: description.features,
+            health: plugin.health(),
+        }
+    }
+}
+
+impl Refused {
+    pub(super) fn of(refusal: &Refusal) -> Self {
+        Self { file: visible_path(&refusal.path), reason: visible(&refusal.reason).into_owned() }
+    }
+}

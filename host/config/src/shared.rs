@@ -1,0 +1,235 @@
+//! The settings which models have in common: those that may stand in `[defaults]` and in a model.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agentbay_domain::{EnvSetting, Keep, Model, Permission, PluginId, RunLimits, Worktree};
+
+use super::policy::{self, PolicyTable};
+use super::section::{Item, Section, join};
+use super::tree::Value;
+use super::values::{self, Paths, Zero};
+
+const AGENT_FILE: &str = "AGENTS.md";
+const WORKTREES: &str = "/tmp/agenticllm";
+const BASE: &str = "HEAD";
+/// An agent's run takes minutes; one that takes half an hour has most likely lost its way.
+const TIMEOUT: Duration = Duration::from_secs(30 * 60);
+/// Longer than a model thinks and most builds take; a CLI that is silent for longer has lost its connection.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+const RETRIES: usize = 2;
+
+/// What was set, of the settings which models have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Shared {
+    /// Set, though empty, if what was set is faulty: a second fault that says it is missing would mislead.
+    pub(super) repo: Option<PathBuf>,
+    /// Empty if there is to be none.
+    pub(super) agent_file: Option<PathBuf>,
+    pub(super) worktree: Option<WorktreeSetting>,
+    pub(super) policy: Option<PolicyTable>,
+    pub(super) permission: Option<Permission>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) idle_timeout: Option<Duration>,
+    pub(super) retries: Option<usize>,
+    pub(super) fallback: Option<Vec<String>>,
+    pub(super) max_runs: Option<NonZeroUsize>,
+    pub(super) repo_runs: Option<NonZeroUsize>,
+    pub(super) env: BTreeMap<String, EnvSetting>,
+}
+
+/// Whether a run has a worktree of its own, and what was said of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum WorktreeSetting {
+    Off,
+    On(WorktreeTable),
+}
+
+/// What was said of worktrees.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct WorktreeTable {
+    dir: Option<PathBuf>,
+    base: Option<String>,
+    keep: Option<Keep>,
+}
+
+impl WorktreeTable {
+    fn or(self, defaults: &Self) -> Self {
+        Self {
+            dir: self.dir.or_else(|| defaults.dir.clone()),
+            base: self.base.or_else(|| defaults.base.clone()),
+            keep: self.keep.or(defaults.keep),
+        }
+    }
+
+    fn into_worktree(self) -> Worktree {
+        Worktree {
+            dir: self.dir.unwrap_or_else(|| WORKTREES.into()),
+            base: self.base.unwrap_or_else(|| BASE.to_owned()),
+            keep: self.keep.unwrap_or_default(),
+        }
+    }
+}
+
+impl Shared {
+    /// Takes them from a section of proxy.toml.
+    pub(super) fn read(section: &mut Section<'_>, paths: &Paths<'_>) -> Self {
+        Self {
+            repo: section.take("repo").map(|item| paths.resolve(&item).unwrap_or_default()),
+            agent_file: section.take("agent_file").and_then(|item| item.text()).map(PathBuf::from),
+            worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
+            policy: section.take("policy").and_then(|item| item.section()).map(policy::read),
+            permission: section.take("permission").and_then(|item| permission(&item)),
+            timeout: section.take("timeout").and_then(|item| values::duration(&item, Zero::Refused)),
+            idle_timeout: section.take("idle_timeout").and_then(|item| values::duration(&item, Zero::Refused)),
+            retries: section.take("retries").and_then(|item| values::count(&item, Zero::Allowed)),
+            fallback: section.take("fallback").and_then(|item| names(&item)),
+            max_runs: section.take("max_runs").and_then(|item| runs(&item)),
+            repo_runs: section.take("repo_runs").and_then(|item| runs(&item)),
+            env: section.take("env").and_then(|item| item.section()).map(environment).unwrap_or_default(),
+        }
+    }
+
+    /// What is not set here is taken from the defaults, the environment variable by variable.
+    pub(super) fn or(mut self, defaults: &Self) -> Self {
+        for (name, setting) in &defaults.env {
+            self.env.entry(name.clone()).or_insert_with(|| setting.clone());
+        }
+        let worktree = match (self.worktree, &defaults.worktree) {
+            (Some(WorktreeSetting::On(own)), Some(WorktreeSetting::On(defaults))) => {
+                Some(WorktreeSetting::On(own.or(defaults)))
+            }
+            (own, default) => own.or_else(|| default.clone()),
+        };
+        Self {
+            repo: self.repo.or_else(|| defaults.repo.clone()),
+            agent_file: self.agent_file.or_else(|| defaults.agent_file.clone()),
+            worktree,
+            policy: policy::or(self.policy, defaults.policy.as_ref()),
+            permission: self.permission.or(defaults.permission),
+            timeout: self.timeout.or(defaults.timeout),
+            idle_timeout: self.idle_timeout.or(defaults.idle_timeout),
+            retries: self.retries.or(defaults.retries),
+            fallback: self.fallback.or_else(|| defaults.fallback.clone()),
+            max_runs: self.max_runs.or(defaults.max_runs),
+            repo_runs: self.repo_runs.or(defaults.repo_runs),
+            env: self.env,
+        }
+    }
+
+    /// The model with these settings, which has nothing of its own yet.
+    pub(super) fn into_model(self, name: &str, driver: PluginId, limits: RunLimits) -> Model {
+        let agent_file = self.agent_file.unwrap_or_else(|| AGENT_FILE.into());
+        let worktree = match self.worktree {
+            None | Some(WorktreeSetting::Off) => None,
+            Some(WorktreeSetting::On(table)) => Some(table.into_worktree()),
+        };
+        Model {
+            repo_key: join(&join("models", name), "repo"),
+            name: name.to_owned(),
+            driver,
+            repo: self.repo.unwrap_or_default(),
+            agent_file: Some(agent_file).filter(|file| !file.as_os_str().is_empty()),
+            worktree,
+            helpers: self.policy.map(PolicyTable::into_helpers),
+            model: None,
+            program: None,
+            permission: self.permission.unwrap_or_default(),
+            timeout: self.timeout.unwrap_or(TIMEOUT),
+            idle_timeout: self.idle_timeout.unwrap_or(IDLE_TIMEOUT),
+            retries: self.retries.unwrap_or(RETRIES),
+            fallback: self.fallback.unwrap_or_default().into_iter().filter(|other| other != name).collect(),
+            max_runs: self.max_runs,
+            repo_runs: self.repo_runs.unwrap_or(NonZeroUsize::MIN),
+            limits,
+            env: self.env.into_iter().collect(),
+            options: Vec::new(),
+        }
+    }
+}
+
+/// `true`, `false`, or a table that says more.
+pub(super) fn worktree(item: &Item<'_>, paths: &Paths<'_>) -> Option<WorktreeSetting> {
+    match item.value() {
+        Value::Bool(true) => Some(WorktreeSetting::On(WorktreeTable::default())),
+        Value::Bool(false) => Some(WorktreeSetting::Off),
+        Value::Table(_) => {
+            let mut section = item.section()?;
+            let dir = section.take("dir").map(|item| paths.resolve(&item).unwrap_or_default());
+            let base = section.take("base").and_then(|item| base(&item));
+            let keep = section.take("keep").and_then(|item| keep(&item));
+            section.finish();
+            Some(WorktreeSetting::On(WorktreeTable { dir, base, keep }))
+        }
+        _ => {
+            item.wrong_type("true, false or { dir = \"…\" }");
+            None
+        }
+    }
+}
+
+/// A list of names of models. Whether there are such models is looked at when all are known.
+fn names(item: &Item<'_>) -> Option<Vec<String>> {
+    Some(item.list()?.filter_map(|name| name.full_text().map(str::to_owned)).collect())
+}
+
+fn runs(item: &Item<'_>) -> Option<NonZeroUsize> {
+    values::count(item, Zero::Refused).and_then(NonZeroUsize::new)
+}
+
+/// A name of a commit, which git must not take for an option.
+fn base(item: &Item<'_>) -> Option<String> {
+    let text = item.full_text()?;
+    if text.starts_with('-') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        item.fault(format!("{text:?} is no name of a commit, such as \"main\" or \"origin/main\""));
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+fn keep(item: &Item<'_>) -> Option<Keep> {
+    match item.text()? {
+        "never" => Some(Keep::Never),
+        "changed" => Some(Keep::Changed),
+        "always" => Some(Keep::Always),
+        other => {
+            item.fault(format!("{other:?} is not one of \"never\", \"changed\", \"always\""));
+            None
+        }
+    }
+}
+
+fn permission(item: &Item<'_>) -> Option<Permission> {
+    match item.text()? {
+        "read-only" => Some(Permission::ReadOnly),
+        "workspace-write" => Some(Permission::WorkspaceWrite),
+        "full-access" => Some(Permission::FullAccess),
+        other => {
+            item.fault(format!("{other:?} is not one of \"read-only\", \"workspace-write\", \"full-access\""));
+            None
+        }
+    }
+}
+
+/// Values may be secrets: no fault shows one.
+fn environment(section: Section<'_>) -> BTreeMap<String, EnvSetting> {
+    let mut settings = BTreeMap::new();
+    for (name, item) in section.into_items() {
+        let setting = match item.value() {
+            Value::Bool(true) => Some(EnvSetting::Pass),
+            Value::Bool(false) => Some(EnvSetting::Remove),
+            Value::Text(_) => item.text().map(|value| EnvSetting::Set(value.to_owned())),
+            _ => {
+                item.wrong_type("a string, true (pass it on) or false (take it away)");
+                None
+            }
+        };
+        if name.is_empty() || name.contains(['=', '\0']) {
+            item.fault("the name of a variable must not be empty, nor have `=` or NUL in it");
+        }
+        settings.extend(setting.map(|setting| (name.to_owned(), setting)));
+    }
+    settings
+}

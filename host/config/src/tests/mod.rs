@@ -1,0 +1,91 @@
+//! Whole files through [`load`](super::load): what is read, what is wrong and what holds without a file.
+
+mod faults;
+mod files;
+mod sample;
+mod settings;
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agentbay_domain::{Environment, Model, Permission, PluginId, RunLimits};
+
+use super::section::join;
+use super::{Config, ConfigError, Models, Overrides, Source, load};
+
+/// A folder with settings files, and where they are read from.
+struct Folder {
+    dir: tempfile::TempDir,
+    source: Source,
+}
+
+impl Folder {
+    /// A folder that holds these files; the user's home is /home/me.
+    fn with(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let environment = Environment::from_pairs([("HOME", "/home/me")]);
+        let source = Source { config: None, cwd: dir.path().to_owned(), environment };
+        Self { dir, source }
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    fn load(&self) -> Result<Config, ConfigError> {
+        load(&self.source, &Overrides::default())
+    }
+
+    /// The models of settings that are right.
+    fn models(&self) -> Vec<Model> {
+        match self.load().unwrap().models {
+            Models::Configured(models) => models.into_values().collect(),
+            Models::Discovered { .. } => panic!("nothing is configured"),
+        }
+    }
+
+    /// The faults of settings that are wrong, as they are printed.
+    fn faults(&self) -> Vec<String> {
+        printed(&self.load().unwrap_err())
+    }
+}
+
+fn printed(error: &ConfigError) -> Vec<String> {
+    error.to_string().lines().map(str::to_owned).collect()
+}
+
+fn driver(name: &str) -> PluginId {
+    PluginId::try_from(name.to_owned()).unwrap()
+}
+
+/// A model with the defaults.
+fn model(name: &str, driven_by: &str, repo: impl Into<PathBuf>) -> Model {
+    Model {
+        name: name.to_owned(),
+        driver: driver(driven_by),
+        repo: repo.into(),
+        repo_key: format!("{}.repo", join("models", name)),
+        agent_file: Some("AGENTS.md".into()),
+        worktree: None,
+        helpers: None,
+        model: None,
+        program: None,
+        permission: Permission::WorkspaceWrite,
+        timeout: Duration::from_secs(1800),
+        idle_timeout: Duration::from_secs(600),
+        retries: 2,
+        fallback: vec![],
+        max_runs: None,
+        repo_runs: NonZeroUsize::MIN,
+        limits: RunLimits::default(),
+        env: vec![],
+        options: vec![],
+    }
+}

@@ -1,0 +1,62 @@
+//! The repository's own proxy.toml: what it says works, and so does all that it only shows.
+
+use std::collections::BTreeSet;
+
+use agentbay_domain::{Model, PluginId};
+
+use super::super::{Limits, Models, Plugins, Watching};
+use super::{Folder, model};
+
+const SAMPLE: &str = include_str!("../../../../proxy.toml");
+
+/// The sample with every setting that it shows in a comment: a line of prose has a space after its `#`.
+fn with_all_settings() -> String {
+    let lines = SAMPLE.lines().map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_sample_serves_the_model_echo() {
+    let folder = Folder::with(&[("proxy.toml", SAMPLE)]);
+    assert_eq!(folder.models(), [model("echo", "echo", folder.path())]);
+    assert_eq!(folder.load().unwrap().server.listen, "127.0.0.1:8787".parse().unwrap());
+}
+
+#[test]
+fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
+    let folder = Folder::with(&[("proxy.toml", &with_all_settings())]);
+    let config = folder.load().unwrap();
+    assert_eq!(config.limits, Limits::default());
+    let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
+    assert_eq!(
+        config.plugins,
+        Plugins { dir, cache, watching: Watching::Events, patience: std::time::Duration::from_secs(10) }
+    );
+    let granted: Vec<_> = config.trust.grants.keys().map(PluginId::as_str).collect();
+    assert_eq!((config.trust.require_pin, config.trust.signers.len(), granted), (false, 1, vec!["my-cli"]));
+    let Models::Configured(models) = config.models else { panic!("models are configured") };
+    assert_eq!(
+        models.keys().collect::<Vec<_>>(),
+        ["claude", "codex", "echo", "gemini/review", "goose", "other", "qwen"]
+    );
+    let shown = &models["echo"];
+    let (env, helpers) = (shown.env.clone(), shown.helpers.clone());
+    let echo = Model { env, helpers, max_runs: shown.max_runs, ..model("echo", "echo", folder.path()) };
+    assert_eq!(models["echo"], echo);
+}
+
+#[test]
+fn the_sample_shows_every_key() {
+    let text = with_all_settings();
+    let mut shown = BTreeSet::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        shown.extend(line.split_once(" = ").map(|(key, _)| key));
+    }
+    let known = "listen api_keys allowed_hosts allowed_origins dir cache watch poll_interval patience repo agent_file worktree policy permission timeout env driver model \
+                 program options connections request_head body headers_after keep_alive plugin_file plugin_read plugin_memory plugin_call_cpu \
+                 plugin_run_cpu plugin_result plugin_compile plugin_compile_memory plugin_instances plugin_events plugin_output \
+                 plugin_notices line stderr grace pipe_silence settle stdin git open_line program_busy drain linger output unread runs queue queue_wait \
+                 retry_first retry_longest failure_memory reload_hold idle_timeout retries fallback max_runs repo_runs limits require_pin signed_by \
+                 programs home sha256 wasi";
+    assert_eq!(shown, known.split(' ').collect());
+}

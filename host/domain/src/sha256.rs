@@ -1,0 +1,55 @@
+//! The hash by which a component is known.
+
+use std::fmt;
+
+/// The SHA-256 of a component's bytes, written as `sha256sum` writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sha256Sum([u8; 32]);
+
+/// A text is no such hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("is no SHA-256: write its 64 hexadecimal digits, as `sha256sum` prints them")]
+pub struct NoSha256Sum;
+
+impl From<[u8; 32]> for Sha256Sum {
+    fn from(digest: [u8; 32]) -> Self {
+        Self(digest)
+    }
+}
+
+impl TryFrom<String> for Sha256Sum {
+    type Error = NoSha256Sum;
+
+    fn try_from(text: String) -> Result<Self, NoSha256Sum> {
+        let digits: Vec<u8> = text.chars().map_while(|digit| digit.to_digit(16)?.try_into().ok()).collect();
+        if digits.len() != text.chars().count() || digits.len() != 64 {
+            return Err(NoSha256Sum);
+        }
+        let bytes: Vec<u8> =
+            digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
+        bytes.try_into().map(Self).map_err(|_| NoSha256Sum)
+    }
+}
+
+impl fmt::Display for Sha256Sum {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_read_as_it_is_written() {
+        let text = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let sum = Sha256Sum::try_from(text.to_owned()).unwrap();
+        assert_eq!((sum.to_string().as_str(), Sha256Sum::try_from(text.to_owned())), (text, Ok(sum)));
+        assert_eq!(Sha256Sum::try_from(text.to_uppercase()), Ok(sum));
+        for wrong in ["", "e3", &text[1..], &format!("{text}0"), &text.replace('e', "x"), &text.replacen('e', "ä", 1)]
+        {
+            assert_eq!(Sha256Sum::try_from(wrong.to_owned()), Err(NoSha256Sum), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The components that are part of the program: all that lie in `plugins/prebuilt`, where `make plugins` puts them.
+
+use std::sync::LazyLock;
+
+use agentbay_domain::Sha256Sum;
+
+use crate::digest::sha256;
+
+/// A component's bytes, and the id it is built under.
+pub(super) const COMPONENTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/components.rs"));
+
+static DIGESTS: LazyLock<Vec<Sha256Sum>> =
+    LazyLock::new(|| COMPONENTS.iter().map(|(_, bytes)| sha256(bytes)).collect());
+
+/// Whether bytes of this hash are a component of the program, wherever they were read from.
+pub fn is_embedded(sha256: Sha256Sum) -> bool {
+    DIGESTS.contains(&sha256)
+}
+
+/// The ids of the plugins that are part of the program.
+pub fn embedded_ids() -> impl Iterator<Item = &'static str> {
+    COMPONENTS.iter().map(|(id, _)| *id)
+}

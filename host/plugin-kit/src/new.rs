@@ -1,0 +1,69 @@
+//! `plugin new`: writes the project of a plugin, which can be built as it is.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use agentbay_domain::PluginId;
+use agentbay_plugin_host::embedded_ids;
+
+use super::error::AuthorError;
+use super::template::{Language, ProjectFile, project};
+
+/// The project that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The plugin's id.
+    pub name: PluginId,
+    /// What it is written in.
+    pub language: Language,
+    /// The folder it is put into.
+    pub dir: PathBuf,
+}
+
+impl Project {
+    /// Writes it into its folder, which is made. Nothing that is there is touched.
+    ///
+    /// # Errors
+    /// The name is taken, the folder is not empty, or a file cannot be written.
+    pub fn write(&self) -> Result<(), AuthorError> {
+        if embedded_ids().any(|id| id == self.name.as_str()) {
+            return Err(AuthorError::NameTaken { name: self.name.clone() });
+        }
+        let files = project(&self.name, self.language)
+            .ok_or_else(|| AuthorError::NoTemplate { language: self.language.folder() })?;
+        fs::create_dir_all(&self.dir).map_err(AuthorError::file(&self.dir))?;
+        let mut entries = fs::read_dir(&self.dir).map_err(AuthorError::file(&self.dir))?;
+        if entries.next().is_some() {
+            return Err(AuthorError::NotEmpty(self.dir.clone()));
+        }
+        files.iter().try_for_each(|file| {
+            let path = self.dir.join(&file.path);
+            put(&path, file).map_err(AuthorError::file(path))
+        })
+    }
+
+    /// What to type next.
+    pub fn next_steps(&self) -> String {
+        let Self { name, dir, .. } = self;
+        format!(
+            "{} is a plugin project. Next:\n  cd {}\n  ./build\n  agentbay plugin check {name}.wasm fixtures\n  \
+             agentbay plugin run {name}.wasm --program ./cli.sh --prompt hello\n  agentbay serve\n\
+             Its README.md says what to change.",
+            dir.display(),
+            dir.display()
+        )
+    }
+}
+
+fn put(path: &Path, file: &ProjectFile) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, &file.content)?;
+    if file.is_script() {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}

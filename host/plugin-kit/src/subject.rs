@@ -1,0 +1,64 @@
+//! The plugin on the bench: loaded from its file as the host loads it, under the limits that the host would set.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use agentbay_config::Config;
+use agentbay_domain::{Limits, Turn};
+use agentbay_plugin_host::{
+    CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_look_at, load_to_look_at,
+};
+use agentbay_runs::compiler;
+
+use super::error::AuthorError;
+
+/// The plugin on the bench.
+#[derive(Debug)]
+pub struct Subject {
+    /// The plugin.
+    pub plugin: LoadedPlugin,
+    /// The limits that it has.
+    pub limits: Limits,
+}
+
+impl Subject {
+    /// Loads the plugin. The inner error is the host's refusal.
+    ///
+    /// # Errors
+    /// There is no engine to load it with.
+    pub(super) async fn load(config: &Config, file: &Path) -> Result<Result<Self, LoadError>, AuthorError> {
+        let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
+        let loaded = load_to_look_at(&engine, file, &config.trust, &config.limits.plugin).await;
+        Ok(loaded.map(|plugin| Self::under(config, plugin)))
+    }
+
+    /// Loads a plugin that is not in its file yet. The inner error is the host's refusal.
+    ///
+    /// # Errors
+    /// There is no engine to load it with.
+    pub(super) async fn load_bytes(
+        config: &Config,
+        file: &Path,
+        bytes: Vec<u8>,
+    ) -> Result<Result<Self, LoadError>, AuthorError> {
+        let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
+        let loaded = load_bytes_to_look_at(&engine, file, bytes, &config.trust, &config.limits.plugin).await;
+        Ok(loaded.map(|plugin| Self::under(config, plugin)))
+    }
+
+    fn under(config: &Config, plugin: LoadedPlugin) -> Self {
+        let Config { trust, limits, .. } = config;
+        let own = trust.limits_of(plugin.id(), limits.plugin);
+        Self { plugin, limits: Limits { plugin: own, ..*limits } }
+    }
+
+    /// An instance as a run has one.
+    pub(super) async fn instance(&self) -> Result<Instance, CallError> {
+        self.plugin.instance(&self.limits.plugin).await
+    }
+
+    /// A transcript in an instance of its own, as a process has one.
+    pub(super) async fn transcript(&self, turn: &Turn) -> Result<Transcript, CallError> {
+        self.instance().await?.transcript(turn).await
+    }
+}

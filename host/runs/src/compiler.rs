@@ -1,0 +1,165 @@
+//! The compiler's process: what strangers wrote is compiled there, for a limited time and in limited memory, and its code
+//! put into the cache from which this process takes it.
+//!
+//! It is the program itself with another task, which reads the component from its standard input. Its exit code says what
+//! became of it.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use agentbay_domain::{ExitStatus, PluginLimits, RunId};
+use agentbay_os::files::{FolderError, private_dir};
+use agentbay_os::process::{Captured, Command, Restraint, Variables, capture, ourselves, restrain};
+use agentbay_plugin_host::{CompileError, Compiler, Compiling, Engine, EngineError, Observer, Uncompiled, compile};
+use bytes::Bytes;
+use tokio::time::timeout;
+
+/// The task of the program that is the compiler, as on the command line.
+const TASK: &str = "compile";
+
+/// The component is in the cache.
+const COMPILED: u8 = 0;
+/// The bytes are no component. Standard output says why.
+const INVALID: u8 = 3;
+/// There was not enough memory.
+const NO_MEMORY: u8 = 4;
+
+/// What Rust says before it ends a process that gets no memory, for itself or for the stack of a thread.
+const NO_MEMORY_WORDS: [&str; 2] = ["memory allocation of", "Resource temporarily unavailable"];
+
+/// How the system ends a process that has used up its processor time.
+const SIGXCPU: i32 = 24;
+
+/// Bytes kept of what the process says.
+const KEPT: usize = 16 * 1024;
+
+/// Starts compilers.
+#[derive(Debug)]
+struct Apart {
+    cache: PathBuf,
+    processors: usize,
+}
+
+/// Why there is no engine.
+#[derive(Debug, thiserror::Error)]
+pub enum NoEngine {
+    /// The folder of the compile cache cannot be used: what lies in it is run as native code.
+    #[error("cannot use the compile cache {0}; `plugins.cache` in proxy.toml names another folder")]
+    Cache(FolderError),
+    /// The engine itself cannot be set up.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// The engine for plugins, which has what strangers wrote compiled apart. Compiled code is kept in a folder of `cache`,
+/// which is made private to the user.
+///
+/// # Errors
+/// See [`NoEngine`].
+pub fn engine(cache: &Path, observer: Arc<dyn Observer>) -> Result<Engine, NoEngine> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let cache = cache.join("wasm");
+    private_dir(&cache).map_err(NoEngine::Cache)?;
+    Ok(Engine::new(&cache, Arc::new(Apart { cache: cache.clone(), processors }), observer)?)
+}
+
+impl Compiler for Apart {
+    fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> Compiling<'a> {
+        Box::pin(async move {
+            let command = self.command(limits)?;
+            match timeout(limits.compile, capture(command, component, KEPT)).await {
+                Ok(captured) => became(&captured.map_err(|error| failed(&error))?, limits),
+                Err(_elapsed) => Err(CompileError::TooLong(limits.compile)),
+            }
+        })
+    }
+}
+
+impl Apart {
+    /// It bears the mark of a run, so that it does not outlive this process.
+    fn command(&self, limits: &PluginLimits) -> Result<Command, CompileError> {
+        let cache = self.cache.to_str().ok_or_else(|| failed(&"the path of the cache is no text"))?;
+        let processor = limits.compile.saturating_mul(self.processors.try_into().unwrap_or(u32::MAX)).as_secs();
+        Ok(Command {
+            executable: ourselves().map_err(|error| failed(&error))?,
+            args: [TASK, cache, &limits.compile_memory.to_string(), &processor.to_string()].map(str::to_owned).into(),
+            workdir: "/".into(),
+            variables: Variables::none(),
+            run: Some(RunId::new()),
+            grace: Duration::ZERO,
+            pipe_silence: Duration::ZERO,
+        })
+    }
+}
+
+fn failed(error: &impl ToString) -> CompileError {
+    CompileError::Failed(error.to_string())
+}
+
+/// What became of a component, by how its compiler ended.
+fn became(captured: &Captured, limits: &PluginLimits) -> Result<(), CompileError> {
+    let code = |code: u8| ExitStatus::Code(code.into());
+    let lacks_memory = |words: &str| NO_MEMORY_WORDS.iter().any(|known| words.contains(known));
+    match captured.status {
+        status if status == code(COMPILED) => Ok(()),
+        status if status == code(INVALID) => Err(CompileError::Invalid(captured.text().trim().to_owned())),
+        status if status == code(NO_MEMORY) => Err(CompileError::TooMuch(limits.compile_memory)),
+        _ if lacks_memory(&captured.stderr) => Err(CompileError::TooMuch(limits.compile_memory)),
+        ExitStatus::Signal(SIGXCPU) => Err(CompileError::TooLong(limits.compile)),
+        status => {
+            Err(CompileError::Failed(format!("the compiler ended with {status}: {}", first_words(&captured.stderr))))
+        }
+    }
+}
+
+fn first_words(text: &str) -> String {
+    const MOST: usize = 300;
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect()
+}
+
+/// What the compiler's process does: compiles what it reads, with no more than it may have, and tells what became of it.
+///
+/// # Errors
+/// It cannot restrain itself, or the component cannot be read.
+pub fn run(cache: &Path, restraint: Restraint, mut input: impl Read, mut output: impl Write) -> io::Result<ExitCode> {
+    restrain(restraint)?;
+    let mut component = Vec::new();
+    input.read_to_end(&mut component)?;
+    let code = match compile(cache, &component) {
+        Ok(()) => COMPILED,
+        Err(Uncompiled::NoMemory) => NO_MEMORY,
+        Err(Uncompiled::Invalid(reason)) => {
+            writeln!(output, "{reason}")?;
+            INVALID
+        }
+    };
+    Ok(ExitCode::from(code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(status: ExitStatus, stdout: &str, stderr: &str) -> Result<(), CompileError> {
+        let limits = PluginLimits { compile: Duration::from_secs(5), compile_memory: 1024, ..PluginLimits::default() };
+        became(&Captured { status, stdout: stdout.into(), stderr: stderr.to_owned() }, &limits)
+    }
+
+    #[test]
+    fn what_became_of_a_component_is_told_by_how_its_compiler_ended() {
+        let (too_much, too_long) =
+            (Err(CompileError::TooMuch(1024)), Err(CompileError::TooLong(Duration::from_secs(5))));
+        assert_eq!(told(ExitStatus::Code(0), "", ""), Ok(()));
+        assert_eq!(told(ExitStatus::Code(3), "bad magic\n", ""), Err(CompileError::Invalid("bad magic".to_owned())));
+        assert_eq!(told(ExitStatus::Code(4), "", ""), too_much);
+        assert_eq!(told(ExitStatus::Signal(6), "", "memory allocation of 205520912 bytes failed\n"), too_much);
+        assert_eq!(told(ExitStatus::Signal(24), "", ""), too_long);
+        let crashed = "cannot be compiled: the compiler ended with signal 11: thread overflowed its stack";
+        let failed = told(ExitStatus::Signal(11), "", "thread\n overflowed its stack\n").unwrap_err();
+        assert_eq!(failed.to_string(), crashed);
+    }
+}

@@ -1,0 +1,150 @@
+//! What can be known of a model without running it: whether its driver is loaded and can do what the settings ask, its
+//! program installed, in a version that the driver was tested with, and its repository there. What running it tells is the
+//! caller's to find out.
+
+mod version;
+
+use std::sync::Arc;
+
+use agentbay_domain::{Environment, Model};
+use agentbay_os::process::login_remarks;
+use agentbay_plugin_host::Driver;
+use agentbay_workspace::is_repository;
+use futures_util::StreamExt;
+use futures_util::stream::iter;
+use serde::Serialize;
+use tokio::task::spawn_blocking;
+
+use crate::Snapshot;
+use crate::{Finding, dry_run};
+pub use version::Versions;
+
+/// How many programs are asked for their version at once.
+const AT_ONCE: usize = 4;
+
+/// What is known of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Examined {
+    /// The model's name.
+    pub model: String,
+    /// Its driver.
+    pub driver: String,
+    /// The file that a run would start.
+    pub program: Option<String>,
+    /// What the program says its version is.
+    pub version: Option<String>,
+    /// Whether the driver was tested with that version; unknown if either says nothing.
+    pub tested: Option<bool>,
+    /// What keeps the model from running.
+    pub faults: Vec<String>,
+    /// What has to be known of it besides.
+    pub notes: Vec<String>,
+    /// How to log in, for whoever finds that it is needed.
+    pub login_hint: String,
+}
+
+/// Looks at all models, in the order of their names. Without `versions` no program is asked for its version.
+pub async fn examine(snapshot: &Snapshot, host: &Environment, versions: Option<&Versions>) -> Vec<Examined> {
+    let models: Vec<Arc<Model>> = snapshot.models.values().cloned().collect();
+    let examined = iter(models).map(|model| async move { examine_one(snapshot, host, versions, &model).await });
+    examined.buffered(AT_ONCE).collect().await
+}
+
+async fn examine_one(snapshot: &Snapshot, host: &Environment, versions: Option<&Versions>, model: &Model) -> Examined {
+    let mut examined = Examined {
+        model: model.name.clone(),
+        driver: model.driver.to_string(),
+        program: None,
+        version: None,
+        tested: None,
+        faults: Vec::new(),
+        notes: Vec::new(),
+        login_hint: String::new(),
+    };
+    match snapshot.driver(&model.driver) {
+        None => examined.faults.push(format!(
+            "{}: the driver `{}` is not loaded: put its component into the plugin folder (`agentbay plugin add FILE`), or \
+             name another driver",
+            key(model, "driver"),
+            model.driver
+        )),
+        Some(driver) => {
+            examined.login_hint.clone_from(&driver.plugin.description().probe.login_hint);
+            examined.look_at_program(model, driver, host, versions).await;
+            for Finding { key: at, reason, is_doubtful } in dry_run(model, driver, host, snapshot.own.as_ref()).await {
+                let at = at.map_or_else(|| of(model), |at| key(model, at));
+                let told = if is_doubtful { &mut examined.notes } else { &mut examined.faults };
+                told.push(format!("{at}: {reason}"));
+            }
+            // A program that the user names may be any CLI, so that its switches may be meant for it.
+            let knows_its_cli = model.program.is_none();
+            examined.notes.extend(login_remarks(model.driver.as_str(), knows_its_cli, &model.env, host));
+        }
+    }
+    examined.faults.extend(repository_fault(model).await);
+    examined
+}
+
+impl Examined {
+    async fn look_at_program(
+        &mut self,
+        model: &Model,
+        driver: &Driver,
+        host: &Environment,
+        versions: Option<&Versions>,
+    ) {
+        let probe = &driver.plugin.description().probe;
+        let executable = match crate::executable(model, driver, host) {
+            Ok(executable) => executable,
+            Err(reason) => {
+                let hint = &probe.install_hint;
+                let hint = if hint.is_empty() { String::new() } else { format!(" ({hint})") };
+                self.faults.push(format!("{}: {reason}{hint}", key(model, "program")));
+                return;
+            }
+        };
+        let program = executable.path().display().to_string();
+        self.program = Some(program.clone());
+        let Some(versions) = versions.filter(|_| !probe.version_args.is_empty()) else { return };
+        match versions.of(&executable, &probe.version_args, model, host).await {
+            Ok(version) => {
+                self.tested = version::tested(&version, &probe.tested_versions);
+                if self.tested == Some(false) {
+                    self.notes.push(format!("version {version} is not among those the driver was tested with"));
+                }
+                self.version = Some(version);
+            }
+            Err(reason) => {
+                let command = format!("{program} {}", probe.version_args.join(" "));
+                self.faults.push(format!(
+                    "{}: `{command}` {reason}: try it in a shell, and install the CLI again if it fails there",
+                    key(model, "program")
+                ));
+            }
+        }
+    }
+}
+
+/// How the settings name a model.
+fn of(model: &Model) -> String {
+    format!("models.{}", model.name)
+}
+
+fn key(model: &Model, key: &str) -> String {
+    format!("{}.{key}", of(model))
+}
+
+/// Off the threads that serve: the folder may be far away.
+async fn repository_fault(model: &Model) -> Option<String> {
+    let model = model.clone();
+    spawn_blocking(move || missing_repository(&model)).await.unwrap_or_else(|lost| Some(lost.to_string()))
+}
+
+fn missing_repository(model: &Model) -> Option<String> {
+    let repo = model.repo.display();
+    if !model.repo.is_dir() {
+        return Some(format!("{}: the repository {repo} does not exist", model.repo_key));
+    }
+    (model.worktree.is_some() && !is_repository(&model.repo))
+        .then(|| format!("{}: {repo} is no git repository, so no worktree can be made", key(model, "worktree")))
+}

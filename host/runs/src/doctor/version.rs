@@ -1,0 +1,147 @@
+//! Which version of a CLI is installed: asking the program, understanding the answer, and remembering it until the file
+//! changes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use agentbay_domain::{Environment, ExitStatus, Model, RunLimits};
+use agentbay_os::process::{Command, Executable, Variables, capture};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// A CLI that starts a whole runtime to say its version takes a second or two.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long it is remembered that a program did not say its version: it may be in the middle of being installed.
+const FORGOTTEN: Duration = Duration::from_secs(10);
+
+/// The versions that were asked for. Whoever asks for one while its program is being asked waits for the same answer.
+#[derive(Debug)]
+pub struct Versions {
+    answers: Mutex<HashMap<PathBuf, Arc<Answer>>>,
+    asking: Semaphore,
+}
+
+type Answer = tokio::sync::Mutex<Option<Known>>;
+
+/// One file of a program, and what it says.
+#[derive(Debug)]
+struct Known {
+    changed: SystemTime,
+    asked: Instant,
+    version: Result<String, String>,
+}
+
+impl Known {
+    fn holds(&self, changed: SystemTime) -> bool {
+        self.changed == changed && (self.version.is_ok() || self.asked.elapsed() < FORGOTTEN)
+    }
+}
+
+impl Default for Versions {
+    fn default() -> Self {
+        Self { answers: Mutex::default(), asking: Semaphore::new(super::AT_ONCE) }
+    }
+}
+
+impl Versions {
+    /// The version of a program.
+    ///
+    /// # Errors
+    /// Why it cannot be had.
+    pub(super) async fn of(
+        &self,
+        executable: &Executable,
+        args: &[String],
+        model: &Model,
+        host: &Environment,
+    ) -> Result<String, String> {
+        let changed = std::fs::metadata(executable.path()).and_then(|file| file.modified());
+        let changed = changed.map_err(|error| error.to_string())?;
+        let answer = self.answer(executable.path());
+        let mut answer = answer.lock().await;
+        if let Some(known) = answer.as_ref().filter(|known| known.holds(changed)) {
+            return known.version.clone();
+        }
+        let _turn = self.asking.acquire().await;
+        let version = ask(executable, args, model, host).await;
+        *answer = Some(Known { changed, asked: Instant::now(), version: version.clone() });
+        version
+    }
+
+    fn answer(&self, program: &Path) -> Arc<Answer> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(answers.entry(program.to_owned()).or_default())
+    }
+}
+
+/// A version is in the first few lines of what a program says.
+const KEPT: usize = 64 * 1024;
+
+async fn ask(executable: &Executable, args: &[String], model: &Model, host: &Environment) -> Result<String, String> {
+    let mut variables = Variables::for_driver(model.driver.as_str(), &model.env, host);
+    variables.configure(&model.env, host);
+    let command = Command {
+        executable: executable.clone(),
+        args: args.to_vec(),
+        workdir: "/".into(),
+        variables,
+        run: None,
+        grace: Duration::from_secs(1),
+        pipe_silence: RunLimits::default().pipe_silence,
+    };
+    let Ok(captured) = timeout(PATIENCE, capture(command, "", KEPT)).await else {
+        return Err(format!("did not end within {}", humantime::format_duration(PATIENCE)));
+    };
+    let captured = captured.map_err(|error| error.to_string())?;
+    if captured.status != ExitStatus::Code(0) {
+        let said = captured.stderr.trim().lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
+        return Err(format!("ended with {}{said}", captured.status));
+    }
+    find(&captured.text()).map(str::to_owned).ok_or_else(|| "printed no version".to_owned())
+}
+
+/// The first thing in a text that looks like a version: numbers with dots between them.
+fn find(text: &str) -> Option<&str> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || ".-+".contains(c)));
+    let versions = words.map(|word| word.trim_start_matches('v').trim_end_matches('.'));
+    versions.into_iter().find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
+}
+
+/// Whether a version is among those tested, which are given by how they begin: `0.15, 0.24`.
+pub(super) fn tested(version: &str, tested: &str) -> Option<bool> {
+    let mut beginnings = tested.split(',').map(str::trim).filter(|beginning| !beginning.is_empty()).peekable();
+    beginnings.peek()?;
+    let begins = |beginning: &str| version == beginning || version.starts_with(&format!("{beginning}."));
+    Some(beginnings.any(begins))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_found_wherever_a_cli_puts_it() {
+        for (said, version) in [
+            ("codex-cli 0.171.0\n", Some("0.171.0")),
+            ("2.1.332 (Claude Code)\n", Some("2.1.332")),
+            ("v1.18.33", Some("1.18.33")),
+            ("GitHub Copilot CLI 1.0.102.\nbuild 5", Some("1.0.102")),
+            ("0.25.0-beta.1+x", Some("0.25.0-beta.1+x")),
+            ("no version", None),
+            ("", None),
+        ] {
+            assert_eq!(find(said), version, "{said}");
+        }
+    }
+
+    #[test]
+    fn a_version_is_tested_if_it_begins_like_one_that_was() {
+        assert_eq!(tested("0.15.10", "0.15, 0.24"), Some(true));
+        assert_eq!(tested("0.24", "0.15, 0.24"), Some(true));
+        assert_eq!(tested("0.150.1", "0.15, 0.24"), Some(false));
+        assert_eq!(tested("1.0", ""), None);
+    }
+}

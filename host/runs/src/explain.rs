@@ -1,0 +1,92 @@
+//! What a failure says to a person. Most clients show its message and nothing else, so that it has to say who failed, why, and
+//! what to do.
+
+use std::path::Path;
+
+use agentbay_domain::{Category, Failure, Outcome};
+
+use super::route::Route;
+use super::step::Ended;
+
+/// What a failure says of which nothing is known.
+const UNKNOWN: &str = "CLI failed";
+
+/// Characters of what a CLI said that fit into a message.
+const LONGEST: usize = 300;
+
+impl Ended {
+    /// The same with a failure in words for the client.
+    pub(super) fn explained(self, route: &Route) -> Self {
+        let outcome = match self.outcome {
+            Outcome::Failed { failure, answer } => Outcome::Failed { failure: explained(failure, route), answer },
+            finished @ Outcome::Finished { .. } => finished,
+        };
+        Self { outcome, ..self }
+    }
+}
+
+fn explained(failure: Failure, route: &Route) -> Failure {
+    if failure.category == Category::Authentication {
+        let (name, hint) = login(route);
+        return Failure { message: with_login(&failure.message, &name, &hint), ..failure };
+    }
+    match first_line(&failure.detail) {
+        Some(line) if failure.message == UNKNOWN => Failure { message: format!("{UNKNOWN}: {line}"), ..failure },
+        _ => failure,
+    }
+}
+
+/// The name of a model's CLI, and what its plugin says of how to log in.
+fn login(route: &Route) -> (String, String) {
+    let model = &route.model;
+    let Ok(driver) = &route.driver else { return (model.driver.to_string(), String::new()) };
+    let description = driver.plugin.description();
+    // A driver of any CLI has the name of none.
+    let program = model.program.as_deref().filter(|_| description.programs.is_empty());
+    let name = program.map_or_else(|| description.name.clone(), base);
+    (name, description.probe.login_hint.clone())
+}
+
+fn base(program: &Path) -> String {
+    program.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The message may end with the hint already.
+fn with_login(message: &str, name: &str, hint: &str) -> String {
+    let said = message.split(". To log in: ").next().unwrap_or_default();
+    if hint.is_empty() {
+        format!("{name} needs a login: {said}")
+    } else {
+        format!("{name} needs a login: {hint}. {said}")
+    }
+}
+
+fn first_line(said: &str) -> Option<String> {
+    let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut shown: String = line.chars().take(LONGEST).collect();
+    if shown.len() < line.len() {
+        shown.push('…');
+    }
+    Some(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_that_says_something_is_shown_and_no_more_of_it_than_fits() {
+        assert_eq!(first_line("\n  \nboom: no such thing\r\nat line 3\n").as_deref(), Some("boom: no such thing"));
+        assert_eq!(first_line(" \n"), None);
+        let long = first_line(&"é".repeat(LONGEST + 1)).unwrap();
+        assert_eq!(long, "é".repeat(LONGEST) + "…");
+    }
+
+    #[test]
+    fn who_needs_a_login_and_what_to_type_come_first() {
+        let refused = "The CLI is not logged in, or its credentials were refused";
+        let told = format!("{refused}. To log in: codex login");
+        assert_eq!(with_login(&told, "Codex", "codex login"), format!("Codex needs a login: codex login. {refused}"));
+        assert_eq!(with_login(refused, "mycli", ""), format!("mycli needs a login: {refused}"));
+    }
+}

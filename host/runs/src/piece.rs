@@ -1,0 +1,131 @@
+//! One message as it stands in a prompt. What the user and the application say stands as it is; all else is data: it has
+//! a label, and each of its lines begins with `> `, so that it can pass neither for the user's words nor for a label.
+
+use std::borrow::Cow;
+
+use agentbay_domain::{Block, Conversation, Message, Role};
+
+/// A part of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece<'a> {
+    /// What is to be followed.
+    Plain(&'a str),
+    /// What is only told, by whom.
+    Quoted { label: Cow<'static, str>, text: &'a str },
+}
+
+/// What there is of a message. Empty text is nothing.
+pub(super) fn pieces<'a>(message: &'a Message, all: &'a Conversation) -> impl Iterator<Item = Piece<'a>> {
+    message.blocks.iter().filter_map(move |block| piece(message.role, block, all))
+}
+
+/// One text of several pieces. Where one of two is quoted, a blank line parts them. The speaker is named where plain words
+/// begin.
+pub(super) fn joined(pieces: &[Piece<'_>], speaker: &str) -> String {
+    let mut text = String::new();
+    let mut before = None;
+    for piece in pieces {
+        let plain = matches!(piece, Piece::Plain(_));
+        text += match before {
+            None => "",
+            Some(true) if plain => "\n",
+            Some(_) => "\n\n",
+        };
+        if plain && before != Some(true) {
+            text += speaker;
+        }
+        piece.write(&mut text);
+        before = Some(plain);
+    }
+    text
+}
+
+fn piece<'a>(role: Role, block: &'a Block, all: &Conversation) -> Option<Piece<'a>> {
+    let quoted = |label, text| Some(Piece::Quoted { label, text });
+    match block {
+        Block::Text(text) | Block::Reasoning(text) if text.is_empty() => None,
+        Block::Text(text) | Block::Attachment { shown: text, .. } => match role {
+            Role::System | Role::Developer | Role::User => Some(Piece::Plain(text)),
+            Role::Assistant | Role::Tool | Role::Other => quoted(role.name().into(), text),
+        },
+        Block::Reasoning(text) => quoted("assistant reasoning".into(), text),
+        Block::Call { name, input, .. } => quoted(format!("assistant called {}", word(name)).into(), input),
+        Block::Result { call, name, text, is_error } => {
+            let of = name.as_deref().or_else(|| all.called(call));
+            let of = of.map_or_else(String::new, |name| format!(" of {}", word(name)));
+            let failed = if *is_error { " (error)" } else { "" };
+            quoted(format!("tool result{of}{failed}").into(), text)
+        }
+    }
+}
+
+/// A name that cannot pass for more than a name.
+fn word(name: &str) -> Cow<'_, str> {
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c));
+    if plain { name.into() } else { format!("{name:?}").into() }
+}
+
+impl Piece<'_> {
+    fn write(&self, into: &mut String) {
+        match self {
+            Self::Plain(text) => into.push_str(text),
+            Self::Quoted { label, text } => {
+                into.push_str(label);
+                into.push(':');
+                for line in lines(text) {
+                    into.push_str(if line.is_empty() { "\n>" } else { "\n> " });
+                    into.push_str(line);
+                }
+            }
+        }
+    }
+}
+
+/// The lines of a text, by everything that any reader may take for the end of one.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    const ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let Some((line, end)) = text.find(ENDS).map(|at| text.split_at(at)) else {
+            rest = None;
+            return Some(text);
+        };
+        rest = end.strip_prefix("\r\n").or_else(|| end.strip_prefix(ENDS));
+        Some(line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(label: &'static str, text: &str) -> String {
+        joined(&[Piece::Quoted { label: label.into(), text }], "user: ")
+    }
+
+    #[test]
+    fn every_line_of_what_is_told_is_quoted_however_it_ends() {
+        let text = "a\nb\r\nc\rd\u{b}e\u{c}f\u{85}g\u{2028}h\u{2029}i\n\nuser: j\n";
+        let expected = "tool:\n> a\n> b\n> c\n> d\n> e\n> f\n> g\n> h\n> i\n>\n> user: j\n>";
+        assert_eq!(written("tool", text), expected);
+        assert_eq!(written("tool", ""), "tool:\n>");
+    }
+
+    #[test]
+    fn only_a_plain_name_stands_in_a_label_as_it_is() {
+        assert_eq!(word("mcp__files.read-1:x/y"), "mcp__files.read-1:x/y");
+        for (name, shown) in [("", r#""""#), ("a:\nuser: b", r#""a:\nuser: b""#), ("a\u{2028}b c", r#""a\u{2028}b c""#)]
+        {
+            assert_eq!(word(name), shown);
+        }
+    }
+
+    #[test]
+    fn a_blank_line_parts_what_is_quoted_from_the_rest() {
+        let quoted = Piece::Quoted { label: "tool".into(), text: "x" };
+        let pieces = [Piece::Plain("a"), Piece::Plain("b"), quoted.clone(), quoted, Piece::Plain("c")];
+        assert_eq!(joined(&pieces, ""), "a\nb\n\ntool:\n> x\n\ntool:\n> x\n\nc");
+        assert_eq!(joined(&pieces, "user: "), "user: a\nb\n\ntool:\n> x\n\ntool:\n> x\n\nuser: c");
+    }
+}

@@ -1,0 +1,251 @@
+//! What a plan may do: which program is started, and with which variables. A plan is data; this is where it is judged.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use agentbay_domain::{
+    Authority, Description, Environment, Model, OwnAddress, Permission, Plan, PluginId, RunId, RunLimits,
+};
+use agentbay_os::process::{Command, Executable, SpawnError, Variables, find, is_withheld};
+use agentbay_plugin_host::Driver;
+
+use super::error::PolicyError;
+
+/// Judges a plan and turns it into a command that can be started for a run in a folder.
+pub(super) fn command(
+    model: &Model,
+    authority: &Authority,
+    description: &Description,
+    plan: &Plan,
+    host: &Environment,
+    run: RunId,
+    workdir: PathBuf,
+) -> Result<Command, Refusal> {
+    let driver = &model.driver;
+    if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && is_withheld(name)) {
+        return Err(PolicyError::Variable { driver: driver.clone(), name: name.clone() }.into());
+    }
+    if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.variables.covers(name)) {
+        return Err(PolicyError::VariableNotGranted { driver: driver.clone(), name: name.clone() }.into());
+    }
+    let program = program(authority, model, description, plan.program())?;
+    let executable = find(&program, host.get("PATH"))?;
+    let mut variables = Variables::for_driver(driver.as_str(), &model.env, host);
+    variables.plan(plan.env());
+    variables.configure(&model.env, host);
+    let (args, RunLimits { grace, pipe_silence, .. }) = (plan.args().to_vec(), model.limits);
+    Ok(Command { executable, args, workdir, variables, run: Some(run), grace, pipe_silence })
+}
+
+/// What the settings of a model ask of its driver, and what the driver does not claim to do: the key, and why.
+pub(super) fn missing_abilities(model: &Model, description: &Description) -> Vec<(&'static str, PolicyError)> {
+    let (driver, name) = (&model.driver, &model.name);
+    let features = description.features;
+    let mut missing = Vec::new();
+    if model.permission == Permission::ReadOnly && !features.read_only {
+        missing.push(("permission", PolicyError::ReadOnly { driver: driver.clone(), model: name.clone() }));
+    }
+    if model.model.is_some() && !features.model_choice {
+        missing.push(("model", PolicyError::ModelChoice { driver: driver.clone(), model: name.clone() }));
+    }
+    missing
+}
+
+/// Refuses a process that would send its requests to this server, which would start the next one.
+pub(super) fn refuse_loop(
+    driver: &PluginId,
+    variables: &Variables,
+    own: Option<&OwnAddress>,
+) -> Result<(), PolicyError> {
+    let Some(own) = own else { return Ok(()) };
+    let text = |(name, value): (&OsString, &OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
+    let looping = variables.iter().filter_map(text).find(|(name, value)| own.is_named_by(name, value));
+    match looping {
+        Some((name, _)) => Err(PolicyError::Loop { driver: driver.clone(), name }),
+        None => Ok(()),
+    }
+}
+
+/// The file that a model's run would start, for whoever wants to know without running it.
+///
+/// # Errors
+/// What a run would be refused with.
+pub fn executable(model: &Model, driver: &Driver, host: &Environment) -> Result<Executable, String> {
+    let description = driver.plugin.description();
+    let declared = description.programs.first().map_or("", String::as_str);
+    let program = program(&driver.authority, model, description, declared).map_err(|refused| refused.to_string())?;
+    find(&program, host.get("PATH")).map_err(|missing| missing.to_string())
+}
+
+/// Why there is no command.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// The plan may not be carried out.
+    Policy(PolicyError),
+    /// The program cannot be found.
+    Missing(SpawnError),
+}
+
+impl From<PolicyError> for Refusal {
+    fn from(error: PolicyError) -> Self {
+        Self::Policy(error)
+    }
+}
+
+impl From<SpawnError> for Refusal {
+    fn from(error: SpawnError) -> Self {
+        Self::Missing(error)
+    }
+}
+
+/// A program is started if the plugin declares it and somebody grants it: the model by its `program`, which then is the
+/// file that is started, or the program itself for the plugins that are part of it.
+fn program(
+    authority: &Authority,
+    model: &Model,
+    description: &Description,
+    planned: &str,
+) -> Result<PathBuf, PolicyError> {
+    let driver = model.driver.clone();
+    if !description.declares(planned) {
+        return Err(PolicyError::Undeclared { driver, program: planned.to_owned() });
+    }
+    match &model.program {
+        Some(program) => Ok(program.clone()),
+        None if planned.is_empty() => Err(PolicyError::NoProgram { driver, model: model.name.clone() }),
+        None if authority.programs.contains(planned) => Ok(Path::new(planned).to_owned()),
+        None => Err(PolicyError::NotGranted { driver, program: planned.to_owned(), model: model.name.clone() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+    use std::time::Duration;
+
+    use agentbay_domain::{EnvSetting, Features, Framing, Granted, Probe};
+
+    use super::*;
+
+    fn id(name: &str) -> PluginId {
+        name.to_owned().try_into().unwrap()
+    }
+
+    fn description(programs: &[&str]) -> Description {
+        Description {
+            id: id("codex"),
+            name: String::new(),
+            version: String::new(),
+            programs: programs.iter().map(|&program| program.to_owned()).collect(),
+            framing: Framing::Lines,
+            features: Features::default(),
+            models: vec![],
+            probe: Probe::default(),
+            home: None,
+        }
+    }
+
+    fn model(program: Option<&str>) -> Model {
+        Model {
+            name: "m".to_owned(),
+            driver: id("codex"),
+            repo: "/repo".into(),
+            repo_key: String::new(),
+            agent_file: None,
+            worktree: None,
+            helpers: None,
+            model: None,
+            program: program.map(PathBuf::from),
+            permission: Permission::default(),
+            timeout: Duration::from_secs(1),
+            idle_timeout: Duration::from_secs(1),
+            retries: 0,
+            fallback: vec![],
+            max_runs: None,
+            repo_runs: NonZeroUsize::MIN,
+            limits: RunLimits::default(),
+            env: vec![("TOKEN".to_owned(), EnvSetting::Set("t".to_owned()))],
+            options: vec![],
+        }
+    }
+
+    /// What the plan of a driver that is granted `codex` comes to.
+    fn judged(programs: &[&str], planned: &str, program: Option<&str>) -> Result<PathBuf, PolicyError> {
+        let authority = Authority { programs: ["codex".to_owned()].into(), ..Authority::default() };
+        self::program(&authority, &model(program), &description(programs), planned)
+    }
+
+    #[test]
+    fn a_program_is_started_if_it_is_declared_and_granted() {
+        assert_eq!(judged(&["codex"], "codex", None), Ok("codex".into()));
+        assert_eq!(judged(&["codex"], "codex", Some("/opt/codex")), Ok("/opt/codex".into()));
+        assert_eq!(judged(&[], "", Some("mycli")), Ok("mycli".into()));
+    }
+
+    #[test]
+    fn a_program_that_is_not_declared_is_not_started_whatever_the_model_names() {
+        for (programs, planned) in [(&["codex"][..], "sh"), (&["codex"], ""), (&[], "sh")] {
+            let undeclared = PolicyError::Undeclared { driver: id("codex"), program: planned.to_owned() };
+            assert_eq!(judged(programs, planned, None), Err(undeclared.clone()));
+            assert_eq!(judged(programs, planned, Some("/bin/sh")), Err(undeclared));
+        }
+    }
+
+    #[test]
+    fn a_program_that_nobody_granted_is_not_started() {
+        let (driver, model) = (id("codex"), "m".to_owned());
+        let program = "sh".to_owned();
+        let refused = PolicyError::NotGranted { driver: driver.clone(), program, model: model.clone() };
+        assert_eq!(judged(&["sh"], "sh", None), Err(refused));
+        assert_eq!(judged(&[], "", None), Err(PolicyError::NoProgram { driver, model }));
+    }
+
+    #[test]
+    fn what_the_settings_ask_and_the_driver_does_not_claim_is_told_by_its_key() {
+        let asks = Model { permission: Permission::ReadOnly, model: Some("big".to_owned()), ..model(None) };
+        let keys = |asks: &Model, read_only, model_choice| {
+            let features = Features { read_only, model_choice, ..Features::default() };
+            let description = Description { features, ..description(&[]) };
+            missing_abilities(asks, &description).into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(&asks, false, false), ["permission", "model"]);
+        assert_eq!(keys(&asks, true, false), ["model"]);
+        assert_eq!(keys(&asks, true, true), [""; 0]);
+        assert_eq!(keys(&model(None), false, false), [""; 0]);
+    }
+
+    fn command_of(env: &[(&str, Option<&str>)]) -> Result<Command, Refusal> {
+        let variables = Granted::Only(["X".to_owned()].into());
+        let (model, authority) = (model(Some("/bin/sh")), Authority { variables, ..Authority::default() });
+        let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
+        let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();
+        let (description, host) = (description(&["codex"]), Environment::default());
+        command(&model, &authority, &description, &plan, &host, RunId::new(), "/repo".into())
+    }
+
+    #[test]
+    fn a_plugin_sets_and_takes_away_only_what_is_granted() {
+        for value in [Some("1"), None] {
+            assert!(command_of(&[("X", value)]).is_ok());
+            let Err(Refusal::Policy(refused)) = command_of(&[("Y", value)]) else { panic!("Y was changed") };
+            assert_eq!(refused, PolicyError::VariableNotGranted { driver: id("codex"), name: "Y".to_owned() });
+        }
+    }
+
+    #[test]
+    fn a_plugin_sets_nothing_that_leads_around_the_grant_whatever_it_was_granted() {
+        for name in ["LD_PRELOAD", "PATH", "HOME", "NPM_CONFIG_PREFIX", "OPENAI_BASE_URL", "https_proxy"] {
+            let Err(Refusal::Policy(refused)) = command_of(&[(name, Some("x"))]) else { panic!("{name} was set") };
+            assert_eq!(refused, PolicyError::Variable { driver: id("codex"), name: name.to_owned() });
+        }
+    }
+
+    #[test]
+    fn a_command_has_the_plans_arguments_and_the_configured_variables() {
+        let command = command_of(&[("X", Some("1"))]).unwrap();
+        assert_eq!(command.args, ["-x"]);
+        assert_eq!(command.workdir, PathBuf::from("/repo"));
+        let variable = |name| command.variables.get(name).and_then(|value| value.to_str());
+        assert_eq!([variable("X"), variable("TOKEN"), variable("TERM")], [Some("1"), Some("t"), Some("dumb")]);
+    }
+}

@@ -1,0 +1,378 @@
+//! The longest stage of a run: from what a process says to what the client is told, and from what the plugin wants said
+//! to the process.
+
+use std::time::Duration;
+
+use agentbay_domain::{
+    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, SessionId, StreamName, Turn, UsageTally,
+};
+use agentbay_os::process::{Child, Sign};
+use agentbay_plugin_host::{CallError, Transcript};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::error::RunError;
+use super::feed::Writer;
+use super::interest::Interest;
+use super::notices::Notices;
+use super::queue::Place;
+use super::reader::Reader;
+use super::step::{PluginFailed, Step};
+use super::streams::Streams;
+use super::system::{self, End};
+use super::tail::Tail;
+
+/// What is listened to, for whom, and until when.
+pub(super) struct Listening<'a> {
+    pub(super) turn: &'a Turn,
+    pub(super) framing: Framing,
+    pub(super) model: &'a Model,
+    /// Holds the sessions that the CLI names.
+    pub(super) place: &'a Place,
+    /// When its time is up.
+    pub(super) until: Instant,
+    /// How many notices of the plugin are logged.
+    pub(super) notices: usize,
+    pub(super) interest: Interest<'a>,
+}
+
+/// How the listening ended.
+pub(super) struct Finish {
+    pub(super) outcome: Outcome,
+    pub(super) tally: UsageTally,
+    /// The length of the answer in characters.
+    pub(super) answer_chars: usize,
+    /// The process is not to go on: nobody listens to it any more.
+    pub(super) unwanted: bool,
+    /// No other try can follow: a part of the answer has been told, or nobody wants one.
+    pub(super) is_final: bool,
+    pub(super) used_a_tool: bool,
+    /// The last line of its standard error, or of what it reported as its failure.
+    pub(super) last_error: String,
+}
+
+/// Why the listening ended before the process or its turn did.
+enum Cut {
+    /// The plugin failed.
+    Plugin(CallError),
+    /// The process is to be killed.
+    Kill(KillReason),
+}
+
+impl From<CallError> for Cut {
+    fn from(error: CallError) -> Self {
+        Self::Plugin(error)
+    }
+}
+
+/// Listens to a process until its turn is over, its time is up, or nobody wants to know any more.
+pub(super) async fn listen(listening: Listening<'_>, transcript: Transcript, child: &mut Child) -> Finish {
+    let mut pump = Pump::new(&listening, transcript, child);
+    let result = tokio::select! {
+        // A run that nobody wants any more does not send its CLI the prompt.
+        biased;
+        reason = listening.interest.lost_or(listening.until) => Err(Cut::Kill(reason)),
+        result = pump.listen(listening.turn) => result,
+    };
+    let (outcome, unwanted) = match result {
+        Ok(outcome) => (outcome, false),
+        // What the process still says, nobody could understand any more.
+        Err(Cut::Plugin(error)) => (RunError::Plugin(error).into_failure().into(), true),
+        Err(Cut::Kill(reason)) => (pump.interrupted(reason).await, true),
+    };
+    pump.finish(outcome, unwanted)
+}
+
+struct Pump<'a> {
+    child: &'a mut Child,
+    /// Taken when the process has ended: it is asked about the end once.
+    reader: Option<Reader>,
+    framing: Framing,
+    streams: Streams,
+    notices: Notices,
+    model: &'a Model,
+    place: &'a Place,
+    writer: &'a Writer,
+    /// Bytes that the process has printed.
+    printed: u64,
+    is_final: bool,
+    used_a_tool: bool,
+    tally: UsageTally,
+    answer_chars: usize,
+    /// What the CLI itself said of the end of the turn.
+    verdict: Option<Outcome>,
+    /// How the process ended, if it did before its turn was over.
+    exit: Option<ExitStatus>,
+    /// The plugin knows that more may come behind the verdict. Set with the moment at which nothing more is waited for.
+    settles: Option<Instant>,
+}
+
+impl<'a> Pump<'a> {
+    fn new(listening: &Listening<'a>, transcript: Transcript, child: &'a mut Child) -> Self {
+        Self {
+            child,
+            reader: Some(Reader::Plugin(transcript)),
+            framing: listening.framing,
+            streams: Streams::new(listening.framing, &listening.model.limits),
+            notices: Notices::new(listening.notices),
+            model: listening.model,
+            place: listening.place,
+            writer: listening.interest.writer,
+            printed: 0,
+            is_final: false,
+            used_a_tool: false,
+            tally: UsageTally::default(),
+            answer_chars: 0,
+            verdict: None,
+            exit: None,
+            settles: None,
+        }
+    }
+
+    async fn listen(&mut self, turn: &Turn) -> Result<Outcome, Cut> {
+        if let Some(reader) = &mut self.reader {
+            // Without it the CLI is never told what to do, so that there is nothing to read.
+            let events = reader.begin(turn).await?;
+            self.take(events).await;
+            self.child.limit_input(self.model.limits.stdin);
+        }
+        let mut idle = Instant::now() + self.model.idle_timeout;
+        loop {
+            if let Some(verdict) = self.verdict.take_if(|_| self.settles.is_none_or(|end| end <= Instant::now())) {
+                return Ok(verdict);
+            }
+            let due = self.streams.due().filter(|due| *due < idle);
+            match timeout_at(due.unwrap_or(idle), self.child.next()).await {
+                Ok(Sign::Output(source, bytes)) => {
+                    self.printed += bytes.len() as u64;
+                    if self.printed > self.model.limits.output {
+                        return Err(Cut::Kill(KillReason::OutputLimit));
+                    }
+                    let text = self.streams.push(source, &bytes);
+                    self.hear(source, text).await?;
+                }
+                Ok(Sign::Exited(status)) => return Ok(self.exited(status).await?),
+                Err(_silent) if due.is_some() => {
+                    self.hear_open_lines().await?;
+                    continue;
+                }
+                Err(_silent) => return self.verdict.take().ok_or(Cut::Kill(KillReason::Idle)),
+            }
+            idle = Instant::now() + self.patience();
+        }
+    }
+
+    /// How long nothing may come.
+    fn patience(&self) -> Duration {
+        if self.verdict.is_some() { self.model.limits.settle } else { self.model.idle_timeout }
+    }
+
+    /// Nothing came for a moment: lines that are open are heard.
+    async fn hear_open_lines(&mut self) -> Result<(), CallError> {
+        for source in [StreamName::Stderr, StreamName::Stdout] {
+            let text = self.streams.flush(source);
+            self.hear(source, text).await?;
+        }
+        Ok(())
+    }
+
+    /// The process has ended: what was held back is heard, and then the plugin judges, unless the CLI had.
+    async fn exited(&mut self, status: ExitStatus) -> Result<Outcome, CallError> {
+        for source in [StreamName::Stderr, StreamName::Stdout] {
+            let text = self.streams.finish(source);
+            self.hear(source, text).await?;
+        }
+        self.exit = Some(status);
+        let spoken = self.answer_chars > 0;
+        let judged = match (self.verdict.take(), self.reader.take()) {
+            (Some(verdict), _) => return Ok(verdict),
+            (None, Some(reader)) => reader.exit(status, spoken).await,
+            (None, None) => return Ok(Failure::new(Category::Unknown, "CLI failed", "").into()),
+        };
+        match judged {
+            Ok(outcome) => Ok(outcome),
+            Err(failed) => self.without_plugin(failed).await?.exit(status, spoken).await,
+        }
+    }
+
+    async fn hear(&mut self, source: StreamName, text: Option<String>) -> Result<(), CallError> {
+        let (Some(text), Some(reader)) = (text, &mut self.reader) else { return Ok(()) };
+        let events = match reader.output(source, &text).await {
+            Ok(events) => events,
+            Err(failed) => {
+                let mut raw = self.without_plugin(failed).await?;
+                let events = raw.output(source, &text).await?;
+                self.reader = Some(raw);
+                events
+            }
+        };
+        self.take(events).await;
+        Ok(())
+    }
+
+    /// Goes on without a plugin that has failed, if there is something to go on with: what the client has heard stands,
+    /// and so does what the agent has done. Otherwise it is better to fail, with a status of its own, so that another
+    /// model may be tried.
+    async fn without_plugin(&mut self, failed: CallError) -> Result<Reader, CallError> {
+        if !self.is_final && !self.used_a_tool {
+            return Err(failed);
+        }
+        // A CLI that waits for a word of the plugin would wait for ever.
+        self.child.close_input();
+        self.writer.tell(Step::PluginFailed(PluginFailed { driver: self.model.driver.clone() })).await;
+        Ok(Reader::raw(self.framing, failed))
+    }
+
+    /// What comes after the end of the turn is no part of it any more, unless the plugin has asked to wait for it.
+    async fn take(&mut self, events: Vec<Event>) {
+        for event in events {
+            if self.verdict.is_some() && self.settles.is_none() {
+                return;
+            }
+            tracing::trace!(?event, "from the plugin");
+            match event {
+                Event::Reply(text) => self.child.write(text),
+                Event::EndInput => self.child.close_input(),
+                Event::Usage(report) => self.tally.add(report),
+                Event::Notice(notice) => self.notices.log(&notice),
+                Event::Done(outcome) => self.verdict = Some(outcome),
+                Event::Extra(extra) if extra.asks_to_settle() => {
+                    self.settles.get_or_insert_with(|| Instant::now() + self.model.limits.grace);
+                }
+                Event::Text(_)
+                | Event::TextBreak
+                | Event::Reasoning(_)
+                | Event::ToolCall(_)
+                | Event::ToolResult(_)
+                | Event::Session(_)
+                | Event::Extra(_) => self.tell(event).await,
+            }
+        }
+    }
+
+    async fn tell(&mut self, event: Event) {
+        if let Event::Text(text) = &event {
+            self.answer_chars += text.chars().count();
+        }
+        self.is_final |= event.is_answer();
+        self.used_a_tool |= matches!(event, Event::ToolCall(_));
+        if let Event::Session(id) = &event
+            && let Ok(id) = SessionId::try_from(id.as_str())
+        {
+            self.place.hold_session(&self.model.driver, &id);
+        }
+        self.writer.tell(Step::Event(event)).await;
+    }
+
+    /// The host ended the run: it knows why, the plugin may know what there was of an answer.
+    async fn interrupted(&mut self, reason: KillReason) -> Outcome {
+        // The turn was over, and only what might have followed is cut off.
+        if let (Some(verdict), KillReason::Timeout | KillReason::OutputLimit) = (self.verdict.take(), reason) {
+            return verdict;
+        }
+        self.is_final |= matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
+        if reason != KillReason::Cancelled {
+            // A client that does not read does not hold the end up.
+            drop(timeout(self.model.limits.grace, self.hear_the_rest()).await);
+        }
+        let answer = match self.reader.take() {
+            Some(reader) => reader.rest(ExitStatus::Killed(reason)).await,
+            None => None,
+        };
+        let failure = match reason {
+            KillReason::Idle if self.child.is_held_back() => deaf(self.model),
+            _ => interruption(reason, self.model),
+        };
+        Outcome::Failed { failure, answer }
+    }
+
+    /// What was held back of the answer when the host ended the process, if the plugin was not in the middle of something.
+    async fn hear_the_rest(&mut self) {
+        let text = self.streams.finish(StreamName::Stdout);
+        if let (Some(text), Some(reader)) = (text, &mut self.reader)
+            && let Ok(events) = reader.output(StreamName::Stdout, &text).await
+        {
+            self.take(events).await;
+        }
+    }
+
+    fn finish(self, outcome: Outcome, unwanted: bool) -> Finish {
+        let cut = self.streams.cut_lines();
+        if cut > 0 {
+            tracing::warn!(lines = cut, "lines over `limits.line` were cut");
+        }
+        self.notices.end();
+        let (tally, mut answer_chars) = (self.tally, self.answer_chars);
+        let (is_final, used_a_tool) = (self.is_final, self.used_a_tool);
+        let (mut outcome, stderr) = (outcome, self.streams.end_of_stderr());
+        let mut last_error = last_line(&stderr);
+        match &mut outcome {
+            Outcome::Finished { answer, .. } => {
+                if answer_chars == 0 {
+                    answer_chars = answer.as_deref().map_or(0, |answer| answer.chars().count());
+                }
+            }
+            Outcome::Failed { failure, .. } => {
+                if !unwanted {
+                    let (exit, spoken) = (self.exit, answer_chars > 0);
+                    let obstacle =
+                        exit.filter(|exit| system::is_of_a_launcher(*exit)).and_then(|_| self.child.obstacle());
+                    system::name(failure, &End { exit, spoken, stderr: &stderr, obstacle });
+                }
+                failure.detail = match failure.detail.as_str() {
+                    "" => stderr,
+                    detail => Tail::of(detail, self.model.limits.stderr),
+                };
+                if last_error.is_empty() {
+                    last_error = last_line(&failure.detail);
+                }
+            }
+        }
+        Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool, last_error }
+    }
+}
+
+/// The last line with something in it, and no more of it than a log can do with.
+fn last_line(text: &str) -> String {
+    const BYTES: usize = 300;
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    line[..line.floor_char_boundary(BYTES)].to_owned()
+}
+
+/// What clients are told of a CLI that does not read, so that it was not listened to either.
+fn deaf(model: &Model) -> Failure {
+    let message = format!(
+        "the CLI did not read what it was answered for {}, while more than {} bytes of it waited, and was ended: raise \
+         `limits.stdin` or `idle_timeout` of the model if it needs more",
+        humantime::format_duration(model.idle_timeout),
+        model.limits.stdin
+    );
+    Failure::new(Category::Timeout, message, "")
+}
+
+/// What clients are told of a run that the host ended.
+pub(super) fn interruption(reason: KillReason, model: &Model) -> Failure {
+    let (timeout, idle) = (humantime::format_duration(model.timeout), humantime::format_duration(model.idle_timeout));
+    match reason {
+        KillReason::Cancelled => Failure::new(Category::Unknown, "the run was cancelled", ""),
+        KillReason::Timeout => {
+            let message = format!(
+                "the run took longer than {timeout} and was ended: raise `timeout` of the model if it needs more"
+            );
+            Failure::new(Category::Timeout, message, "")
+        }
+        KillReason::Idle => {
+            let message = format!(
+                "the CLI said nothing for {idle} and was ended: raise `idle_timeout` of the model if it needs more"
+            );
+            Failure::new(Category::Timeout, message, "")
+        }
+        KillReason::OutputLimit => {
+            let message = format!(
+                "the CLI printed more than {} bytes and was ended: raise `limits.output` if it needs more",
+                model.limits.output
+            );
+            Failure::new(Category::Unknown, message, "")
+        }
+        KillReason::Shutdown => Failure::new(Category::Server, "the proxy is stopping", ""),
+    }
+}

@@ -1,0 +1,122 @@
+//! Who makes sense of what a process says: its plugin; or, once that has failed, a rule that needs none.
+
+use agentbay_domain::{Category, Event, ExitStatus, Failure, Framing, Outcome, Stop, StreamName, Turn};
+use agentbay_plugin_host::{CallError, Transcript};
+
+/// Who makes sense of what a process says.
+#[derive(Debug)]
+pub(super) enum Reader {
+    /// Its plugin.
+    Plugin(Transcript),
+    /// The rule for a process whose plugin has failed.
+    Raw(Raw),
+}
+
+/// The rule that standard output is the answer, as it comes, and that the exit code tells how it ended.
+#[derive(Debug)]
+pub(super) struct Raw {
+    framing: Framing,
+    /// Why the plugin does not read any more.
+    failed: CallError,
+    /// What it said and what follows are two paragraphs, if the output comes in lines of its own.
+    begun: bool,
+}
+
+impl Reader {
+    /// The rule, in place of a plugin that has failed.
+    pub(super) fn raw(framing: Framing, failed: CallError) -> Self {
+        Self::Raw(Raw { framing, failed, begun: false })
+    }
+
+    /// A turn begins.
+    pub(super) async fn begin(&mut self, turn: &Turn) -> Result<Vec<Event>, CallError> {
+        match self {
+            Self::Plugin(transcript) => transcript.begin(turn).await,
+            Self::Raw(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The process said something.
+    pub(super) async fn output(&mut self, source: StreamName, text: &str) -> Result<Vec<Event>, CallError> {
+        match self {
+            Self::Plugin(transcript) => transcript.output(source, text.to_owned()).await,
+            Self::Raw(raw) => Ok(raw.output(source, text)),
+        }
+    }
+
+    /// The process ended by itself, after something had been `spoken` or not.
+    pub(super) async fn exit(self, status: ExitStatus, spoken: bool) -> Result<Outcome, CallError> {
+        match self {
+            Self::Plugin(transcript) => transcript.exit(status).await,
+            Self::Raw(raw) => Ok(raw.exit(status, spoken)),
+        }
+    }
+
+    /// What there was of an answer that had not been told, when the host ended the process.
+    pub(super) async fn rest(self, status: ExitStatus) -> Option<String> {
+        let Self::Plugin(transcript) = self else { return None };
+        match transcript.exit(status).await {
+            Ok(Outcome::Finished { answer, .. } | Outcome::Failed { answer, .. }) => answer,
+            // It was interrupted in the middle of a call.
+            Err(_) => None,
+        }
+    }
+}
+
+impl Raw {
+    fn output(&mut self, source: StreamName, text: &str) -> Vec<Event> {
+        match (source, self.framing) {
+            // Its end is kept for the report of a failure.
+            (StreamName::Stderr, _) => Vec::new(),
+            (StreamName::Stdout, Framing::Text) => vec![Event::Text(text.to_owned())],
+            (StreamName::Stdout, Framing::Lines) => {
+                let lines = Event::Text(format!("{text}\n"));
+                if std::mem::replace(&mut self.begun, true) { vec![lines] } else { vec![Event::TextBreak, lines] }
+            }
+        }
+    }
+
+    fn exit(self, status: ExitStatus, spoken: bool) -> Outcome {
+        match status {
+            ExitStatus::Code(0) if spoken => Outcome::Finished { stop: Stop::EndTurn, answer: None },
+            ExitStatus::Code(0) => Failure::new(Category::Unknown, self.failed.to_string(), "").into(),
+            ExitStatus::Code(_) | ExitStatus::Signal(_) | ExitStatus::Killed(_) => {
+                Failure::new(Category::Unknown, "CLI failed", "").into()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(framing: Framing) -> Raw {
+        Raw { framing, failed: CallError::Gone, begun: false }
+    }
+
+    fn text(text: &str) -> Event {
+        Event::Text(text.to_owned())
+    }
+
+    #[test]
+    fn standard_output_is_the_answer_as_it_came() {
+        let mut pieces = raw(Framing::Text);
+        assert_eq!(pieces.output(StreamName::Stdout, "a b"), [text("a b")]);
+        assert_eq!(pieces.output(StreamName::Stderr, "oops"), []);
+        let mut lines = raw(Framing::Lines);
+        assert_eq!(lines.output(StreamName::Stdout, "{}\n[]"), [Event::TextBreak, text("{}\n[]\n")]);
+        assert_eq!(lines.output(StreamName::Stdout, "end"), [text("end\n")]);
+    }
+
+    #[test]
+    fn the_exit_code_tells_how_it_ended_and_silence_is_no_answer() {
+        let exit = |status, spoken| raw(Framing::Text).exit(status, spoken);
+        assert_eq!(exit(ExitStatus::Code(0), true), Outcome::Finished { stop: Stop::EndTurn, answer: None });
+        let failed = |message: &str| Outcome::from(Failure::new(Category::Unknown, message, ""));
+        assert_eq!(exit(ExitStatus::Code(0), false), failed("the plugin cannot be asked any more"));
+        for status in [ExitStatus::Code(1), ExitStatus::Signal(9)] {
+            assert_eq!(exit(status, true), failed("CLI failed"));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! From the wire to a request: which model, what was said, and how the answer is wanted.
+
+use agentbay_domain::Conversation;
+
+use super::choice;
+use super::message::message;
+use crate::malformed::Malformed;
+use crate::mend;
+use crate::raw::{Kind, Raw};
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatRequest {
+    /// The name of the model.
+    pub model: String,
+    /// What is to be answered.
+    pub conversation: Conversation,
+    /// How the answer is to be streamed, if it is.
+    pub stream: Option<StreamOptions>,
+}
+
+/// How a client wants to be streamed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StreamOptions {
+    /// A last chunk tells the tokens used.
+    pub include_usage: bool,
+}
+
+/// Reads a request. Keys that are not known are passed over.
+///
+/// # Errors
+/// See [`Malformed`].
+pub fn decode(body: &[u8]) -> Result<ChatRequest, Malformed> {
+    let json = mend::json(body)?;
+    let body = json.value();
+    if body.kind() != Kind::Object {
+        return Err(Malformed::body("the body is no JSON object: send one with `model` and `messages`"));
+    }
+    let [model, messages, stream, options] = body.fields(["model", "messages", "stream", "stream_options"]);
+    let [n, tool_choice] = body.fields(["n", "tool_choice"]);
+    let Some(model) = model.and_then(Raw::text) else {
+        return Err(Malformed::field("model", "`model` is missing: send the name of one of GET /v1/models"));
+    };
+    if n.is_some_and(|n| n.number() != Some(1.0)) {
+        return Err(Malformed::field("n", "an agent gives one answer: leave `n` out, or set it to 1"));
+    }
+    if !tool_choice.is_none_or(choice::is_free) {
+        let message = "an agent uses its own tools and cannot be made to call the client's: leave `tool_choice` out";
+        return Err(Malformed::field("tool_choice", message));
+    }
+    let stream = match stream.map(Raw::flag) {
+        None => false,
+        Some(Some(stream)) => stream,
+        Some(None) => return Err(Malformed::field("stream", "`stream` is neither true nor false")),
+    };
+    let include_usage = options.and_then(|options| options.field("include_usage")).and_then(Raw::flag);
+    let stream = stream.then_some(StreamOptions { include_usage: include_usage.unwrap_or(false) });
+    let conversation = conversation(messages)?;
+    Ok(ChatRequest { model, conversation, stream })
+}
+
+fn conversation(messages: Option<Raw<'_>>) -> Result<Conversation, Malformed> {
+    let missing = "`messages` is missing: send a list with at least one message of the role `user`";
+    let messages = messages.ok_or_else(|| Malformed::field("messages", missing))?;
+    let messages: Vec<Raw<'_>> = match messages.kind() {
+        Kind::List => messages.items().unwrap_or_default(),
+        Kind::Text | Kind::Object => vec![messages],
+        Kind::Null | Kind::Bool | Kind::Number => return Err(Malformed::field("messages", missing)),
+    };
+    let messages: Vec<Raw<'_>> = messages.into_iter().filter(|message| message.kind() != Kind::Null).collect();
+    let last = messages.len().saturating_sub(1);
+    let read = messages.into_iter().enumerate().map(|(at, raw)| message(raw, at, at == last));
+    Ok(read.collect::<Result<Vec<_>, _>>()?.try_into()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn decoded(body: &Value) -> Result<ChatRequest, String> {
+        let refused = |error: Malformed| format!("\"param\":{} {}", json!(error.param), error.message);
+        decode(body.to_string().as_bytes()).map_err(refused)
+    }
+
+    #[test]
+    fn fields_that_are_not_known_null_or_in_a_sloppy_spelling_do_no_harm() {
+        let plain = json!({"model": "m", "messages": "hi"});
+        for (key, value) in [
+            ("temperature", json!("hot")),
+            ("n", json!("1")),
+            ("n", json!(1.0)),
+            ("n", Value::Null),
+            ("stream", Value::Null),
+            ("stream", json!("false")),
+            ("stream", json!(0)),
+            ("stream_options", json!([])),
+            ("tools", json!([{"type": "weird"}])),
+            ("tool_choice", json!({"type": "auto"})),
+            ("future", json!({})),
+        ] {
+            let mut body = plain.clone();
+            body[key] = value;
+            let read = decoded(&body).unwrap();
+            assert!(read.stream.is_none(), "{body}");
+        }
+        for (stream, usage) in [(json!(true), json!(true)), (json!("True"), json!("yes")), (json!(1), json!(1.0))] {
+            let body =
+                json!({"model": "m", "messages": "hi", "stream": stream, "stream_options": {"include_usage": usage}});
+            assert_eq!(decoded(&body).unwrap().stream, Some(StreamOptions { include_usage: true }), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused_with_the_field_named() {
+        let user = json!([{"role": "user", "content": "hi"}]);
+        let image = json!([{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]);
+        for (body, param, says) in [
+            (json!({"messages": user}), "\"model\"", "`model` is missing"),
+            (json!({"model": 7, "messages": user}), "\"model\"", "`model` is missing"),
+            (json!({"model": "m", "messages": user, "n": 2}), "\"n\"", "one answer"),
+            (json!({"model": "m", "messages": user, "n": "many"}), "\"n\"", "one answer"),
+            (json!({"model": "m", "messages": user, "stream": {}}), "\"stream\"", "neither true nor false"),
+            (json!({"model": "m", "messages": user, "tool_choice": "required"}), "\"tool_choice\"", "own tools"),
+            (json!({"model": "m"}), "\"messages\"", "`messages` is missing"),
+            (json!({"model": "m", "messages": 1}), "\"messages\"", "`messages` is missing"),
+            (json!({"model": "m", "messages": []}), "\"messages\"", "empty"),
+            (json!({"model": "m", "messages": [{"role": "robot", "content": "hi"}]}), "\"messages\"", "`robot`"),
+            (json!({"model": "m", "messages": [{"content": "hi"}]}), "\"messages\"", "messages[0] has no `role`"),
+            (json!({"model": "m", "messages": image}), "\"messages\"", "`image_url`"),
+            (json!([]), "null", "no JSON object"),
+            (json!("x"), "null", "no JSON object"),
+        ] {
+            let refused = decoded(&body).unwrap_err();
+            assert!(refused.contains(&format!("\"param\":{param}")) && refused.contains(says), "{refused}");
+            for word in ["untagged", "enum", "u64", "struct", "invalid type", "expected a"] {
+                assert!(!refused.contains(word), "{refused}");
+            }
+        }
+    }
+}

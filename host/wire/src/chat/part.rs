@@ -1,0 +1,214 @@
+//! One part of a message's content, in whatever form: a string, one of the parts of the OpenAI, Anthropic and Gemini APIs, or
+//! something that came after them. Nothing is refused here: what was said before cannot be changed by the client any more.
+
+use agentbay_domain::Block;
+
+use crate::raw::{Kind, Raw};
+
+/// Parts within parts, as in a tool's result. What is deeper stands as its JSON.
+const DEEPEST: usize = 8;
+
+/// Bytes of an unknown part that are worth showing. What is longer is an image or the like, which nobody can read.
+const SHOWN: usize = 64 * 1024;
+
+/// Adds what there is in some content. Texts that follow each other become one, a line each.
+pub(super) fn add(content: Raw<'_>, blocks: &mut Vec<Block>) {
+    add_at(content, blocks, 0);
+}
+
+/// Adds a text.
+pub(super) fn add_text(text: String, blocks: &mut Vec<Block>) {
+    if let Some(Block::Text(before)) = blocks.last_mut() {
+        before.push('\n');
+        before.push_str(&text);
+    } else {
+        blocks.push(Block::Text(text));
+    }
+}
+
+/// The text of some content, whatever it is.
+pub(super) fn text_of(content: Raw<'_>) -> String {
+    text_at(content, 0)
+}
+
+/// A call in any spelling: the name and the arguments in the object itself, or in an object of it.
+pub(super) fn call(call: Raw<'_>) -> Block {
+    let inner = call.fields(["function", "custom", "functionCall", "function_call", "toolUse", "tool_use"]);
+    let inner = inner.into_iter().flatten().find(|inner| inner.kind() == Kind::Object).unwrap_or(call);
+    let [name, camel, kind] = call.fields(["name", "toolName", "type"]);
+    let name = inner.field("name").or(name).or(camel).or(kind).map(plain).unwrap_or_default();
+    let [arguments, input, args, parameters] = inner.fields(["arguments", "input", "args", "parameters"]);
+    let input = arguments.or(input).or(args).or(parameters).map_or_else(|| "{}".to_owned(), plain);
+    let [call_id, camel, id] = call.fields(["call_id", "toolCallId", "id"]);
+    let [bedrock, inner_id] = inner.fields(["toolUseId", "id"]);
+    let id = call_id.or(camel).or(id).or(bedrock).or(inner_id);
+    Block::Call { id: id.map(plain).unwrap_or_default(), name, input }
+}
+
+/// A result in any spelling.
+pub(super) fn result(result: Raw<'_>) -> Block {
+    result_at(result, 0)
+}
+
+/// What an agent thought, if it can be read.
+pub(super) fn reasoning(thought: Raw<'_>) -> Option<Block> {
+    let text = match thought.kind() {
+        Kind::Object => {
+            let [thinking, reasoning, text] = thought.fields(["thinking", "reasoning", "text"]);
+            let [summary, content] = thought.fields(["summary", "content"]);
+            let parts = [thinking.or(reasoning).or(text), summary, content];
+            parts.into_iter().flatten().map(text_of).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+        }
+        _ => text_of(thought),
+    };
+    (!text.is_empty()).then_some(Block::Reasoning(text))
+}
+
+fn add_at(content: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
+    match content.kind() {
+        Kind::Null => {}
+        Kind::Text => add_text(plain(content), blocks),
+        Kind::List if depth < DEEPEST => {
+            for part in content.items().unwrap_or_default() {
+                add_at(part, blocks, depth + 1);
+            }
+        }
+        Kind::Object if depth < DEEPEST => add_part(content, blocks, depth + 1),
+        Kind::Bool | Kind::Number | Kind::List | Kind::Object => add_text(content.json().to_owned(), blocks),
+    }
+}
+
+fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
+    let named = part.field("type").and_then(Raw::text).unwrap_or_default();
+    let kind = if named.is_empty() { guessed(part).to_owned() } else { named };
+    let word: String = kind.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    let [text, refusal, transcript] = part.fields(["text", "refusal", "transcript"]);
+    let [content, parts, value] = part.fields(["content", "parts", "value"]);
+    match word.as_str() {
+        // Only its provider can read it.
+        _ if word.contains("redacted") || word.contains("encrypted") => {}
+        "thinking" | "summarytext" | "thought" => blocks.extend(reasoning(part)),
+        _ if word.starts_with("reasoning") => blocks.extend(reasoning(part)),
+        _ if word.ends_with("result") || word.ends_with("output") || word.ends_with("response") => {
+            blocks.push(result_at(part, depth));
+        }
+        _ if word.ends_with("call") || word.ends_with("tooluse") => blocks.push(call(part)),
+        _ if is_media(&word) => add_media(part, kind, &word, blocks, depth),
+        _ => match text.or(refusal).or(transcript).or(content).or(parts).or(value) {
+            Some(said) if said.kind() == Kind::Object => {
+                add_text(text_at(said.field("value").unwrap_or(said), depth), blocks)
+            }
+            Some(said) => add_at(said, blocks, depth),
+            // It says nothing.
+            None if matches!(word.as_str(), "text" | "inputtext" | "outputtext" | "refusal") => {}
+            None => {
+                let kind = if kind.is_empty() { "unknown".to_owned() } else { kind };
+                blocks.push(Block::Attachment { shown: shown(part, &kind), kind });
+            }
+        },
+    }
+}
+
+/// What a part without a type is.
+fn guessed(part: Raw<'_>) -> &'static str {
+    const KEYS: [&str; 11] = [
+        "functionCall",
+        "functionResponse",
+        "toolUse",
+        "toolResult",
+        "tool_call_id",
+        "thinking",
+        "inlineData",
+        "fileData",
+        "image_url",
+        "input_audio",
+        "image",
+    ];
+    let found = part.fields(KEYS).into_iter().zip(KEYS).find(|(value, _)| value.is_some());
+    match found.map(|(_, key)| key) {
+        Some("tool_call_id") => "tool_result",
+        Some(key) => key,
+        None if part.field("thought").and_then(Raw::flag) == Some(true) => "thought",
+        None => "",
+    }
+}
+
+fn is_media(word: &str) -> bool {
+    ["image", "audio", "video", "file", "document", "inlinedata", "filedata", "media"]
+        .iter()
+        .any(|kind| word.contains(kind))
+}
+
+/// An image, a sound or a file; a document of plain text is that text.
+fn add_media(part: Raw<'_>, kind: String, word: &str, blocks: &mut Vec<Block>, depth: usize) {
+    let [source, file, inline, data] = part.fields(["source", "file", "inlineData", "fileData"]);
+    let inner = source.or(file).or(inline).or(data).unwrap_or(part);
+    let [form, text, content] = inner.fields(["type", "data", "content"]);
+    match form.and_then(Raw::text).as_deref() {
+        Some("text") if text.is_some() => return text.into_iter().for_each(|text| add_at(text, blocks, depth)),
+        Some("content") if content.is_some() => {
+            return content.into_iter().for_each(|content| add_at(content, blocks, depth));
+        }
+        _ => {}
+    }
+    let [media, mime] = inner.fields(["media_type", "mimeType"]);
+    let mime = media.or(mime).and_then(Raw::text).unwrap_or_default();
+    let what = ["image", "audio", "video"].into_iter().find(|what| word.contains(what) || mime.starts_with(what));
+    let name = [part, inner].into_iter().find_map(|of| {
+        let [filename, title, name] = of.fields(["filename", "title", "name"]);
+        filename.or(title).or(name).and_then(Raw::text)
+    });
+    let name: String = name.iter().flat_map(|name| name.chars()).filter(|c| !c.is_control()).take(200).collect();
+    let shown = format!("[{}{}{name}]", what.unwrap_or("file"), if name.is_empty() { "" } else { " " });
+    blocks.push(Block::Attachment { kind, shown });
+}
+
+fn result_at(result: Raw<'_>, depth: usize) -> Block {
+    let [response, inner] = result.fields(["functionResponse", "toolResult"]);
+    let inner = response.or(inner).unwrap_or(result);
+    let [call_id, call, tool_use, bedrock] = inner.fields(["call_id", "tool_call_id", "tool_use_id", "toolUseId"]);
+    let [camel_call, id] = inner.fields(["toolCallId", "id"]);
+    let [name, camel_name] = inner.fields(["name", "toolName"]);
+    let [content, output, response, value] = inner.fields(["content", "output", "response", "result"]);
+    let [parts, text] = inner.fields(["parts", "text"]);
+    let said = content.or(output).or(response).or(value).or(parts).or(text);
+    let [snake, camel, status] = inner.fields(["is_error", "isError", "status"]);
+    let failed =
+        status.and_then(Raw::text).is_some_and(|status| matches!(status.as_str(), "error" | "failed" | "incomplete"));
+    Block::Result {
+        call: call_id.or(call).or(tool_use).or(bedrock).or(camel_call).or(id).map(plain).unwrap_or_default(),
+        name: name.or(camel_name).map(plain).filter(|name| !name.is_empty()),
+        text: said.map(|said| text_at(said, depth)).unwrap_or_default(),
+        is_error: failed || snake.or(camel).and_then(Raw::flag) == Some(true),
+    }
+}
+
+fn text_at(content: Raw<'_>, depth: usize) -> String {
+    // An object of a tool's own has no form that is known here.
+    let is_own = |value: Raw<'_>| value.kind() == Kind::Object && value.field("type").or(value.field("text")).is_none();
+    if is_own(content) && guessed(content).is_empty() {
+        return content.json().to_owned();
+    }
+    let mut blocks = Vec::new();
+    add_at(content, &mut blocks, depth);
+    blocks.into_iter().map(words).collect::<Vec<_>>().join("\n")
+}
+
+fn words(block: Block) -> String {
+    match block {
+        Block::Text(text)
+        | Block::Reasoning(text)
+        | Block::Result { text, .. }
+        | Block::Attachment { shown: text, .. } => text,
+        Block::Call { name, input, .. } => format!("{name} {input}"),
+    }
+}
+
+/// The text of a string, or the JSON of anything else.
+fn plain(value: Raw<'_>) -> String {
+    value.text().unwrap_or_else(|| value.json().to_owned())
+}
+
+fn shown(part: Raw<'_>, kind: &str) -> String {
+    if part.json().len() <= SHOWN { part.json().to_owned() } else { format!("[{kind}]") }
+}

@@ -1,0 +1,115 @@
+//! From the bytes of a body to JSON that can be read. Clients write what strict readers refuse: a mark of the byte order,
+//! halves of surrogate pairs, NaN, control characters in strings. A history that holds one cannot be mended by its client.
+
+use std::borrow::Cow;
+
+use super::raw::Json;
+use crate::malformed::Malformed;
+
+/// A body as valid JSON.
+pub(crate) fn json(bytes: &[u8]) -> Result<Json<'_>, Malformed> {
+    let text = match String::from_utf8_lossy(bytes) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches('\u{feff}')),
+        Cow::Owned(text) => Cow::Owned(text.trim_start_matches('\u{feff}').to_owned()),
+    };
+    let may_have_halves = text.contains("\\ud") || text.contains("\\uD");
+    let text = if may_have_halves { Cow::Owned(mended(&text)) } else { text };
+    Json::new(text)
+        .or_else(|(_, text)| Json::new(Cow::Owned(mended(&text))))
+        .map_err(|(error, _)| Malformed::body(format!("the body is not valid JSON: {error}")))
+}
+
+fn mended(json: &str) -> String {
+    let mut mended = String::with_capacity(json.len());
+    let (mut rest, mut in_string) = (json, false);
+    while let Some(first) = rest.chars().next() {
+        let (length, instead) = if in_string { in_text(rest, first) } else { outside(rest, first) };
+        let (piece, after) = rest.split_at(length);
+        mended.push_str(instead.unwrap_or(piece));
+        if instead.is_none() && piece == "\"" {
+            in_string = !in_string;
+        }
+        rest = after;
+    }
+    mended
+}
+
+/// How long the next piece of a string is, and what is to stand in its place.
+fn in_text(rest: &str, first: char) -> (usize, Option<&'static str>) {
+    match first {
+        '\\' => escape(rest),
+        '\n' => (1, Some("\\n")),
+        '\r' => (1, Some("\\r")),
+        '\t' => (1, Some("\\t")),
+        '\0'..='\u{1f}' => (1, Some("\\ufffd")),
+        _ => (first.len_utf8(), None),
+    }
+}
+
+fn escape(rest: &str) -> (usize, Option<&'static str>) {
+    const UNIT: usize = "\\ud800".len();
+    match unit(rest) {
+        Some(0xd800..0xdc00) => match rest.get(UNIT..).and_then(unit) {
+            Some(0xdc00..0xe000) => (2 * UNIT, None),
+            _ => (UNIT, Some("\\ufffd")),
+        },
+        Some(0xdc00..0xe000) => (UNIT, Some("\\ufffd")),
+        // A backslash and what it escapes, whatever that is.
+        _ => (1 + rest.chars().nth(1).map_or(0, char::len_utf8), None),
+    }
+}
+
+/// The number in an escape such as `\u0041`.
+fn unit(text: &str) -> Option<u16> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
+fn outside(rest: &str, first: char) -> (usize, Option<&'static str>) {
+    for word in ["NaN", "Infinity", "-Infinity", "+Infinity", "undefined"] {
+        if rest.starts_with(word) {
+            return (word.len(), Some("null"));
+        }
+    }
+    (first.len_utf8(), None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> String {
+        json(bytes).unwrap().value().json().to_owned()
+    }
+
+    #[test]
+    fn what_is_valid_stays_as_it_is() {
+        for valid in [r#"{"a": "\ud83d\ude00 \\ud800 \"NaN", "b": [1e999, -0]}"#, "null", "[ ]"] {
+            assert_eq!(read(valid.as_bytes()), valid);
+        }
+    }
+
+    #[test]
+    fn what_strict_readers_refuse_is_mended() {
+        for (sent, is_read) in [
+            ("\u{feff}{}", "{}"),
+            (
+                r#"["\ud83d", "\uDE00\ud83dx", "\ud83d\ud83d\ude00"]"#,
+                r#"["\ufffd", "\ufffd\ufffdx", "\ufffd\ud83d\ude00"]"#,
+            ),
+            (r#"{"t": NaN, "u": [-Infinity, Infinity, undefined]}"#, r#"{"t": null, "u": [null, null, null]}"#),
+            ("[\"a\nb\tc\u{1}\"]", r#"["a\nb\tc\ufffd"]"#),
+        ] {
+            assert_eq!(read(sent.as_bytes()), is_read);
+        }
+        assert_eq!(read(b"[\"\xed\xa0\xbd \xff\"]"), "[\"\u{fffd}\u{fffd}\u{fffd} \u{fffd}\"]");
+    }
+
+    #[test]
+    fn what_is_no_json_is_told_with_its_place() {
+        for (sent, says) in [("", "EOF"), ("{\"a\": }", "line 1 column 7"), ("{} {}", "trailing"), ("[\"\\ud", "EOF")] {
+            let told = json(sent.as_bytes()).unwrap_err().to_string();
+            assert!(told.contains("not valid JSON") && told.contains(says), "{told}");
+        }
+    }
+}

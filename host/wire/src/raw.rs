@@ -1,0 +1,205 @@
+//! A JSON value as a client wrote it, read no deeper than is asked for: what nobody looks at may be nested or long at will,
+//! and takes no memory.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A text that is one valid JSON value.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Json<'a>(Cow<'a, str>);
+
+impl<'a> Json<'a> {
+    /// Takes a text that has to be one JSON value and nothing else.
+    pub(crate) fn new(text: Cow<'a, str>) -> Result<Self, (serde_json::Error, Cow<'a, str>)> {
+        match serde_json::from_str::<&RawValue>(&text) {
+            Ok(_) => Ok(Self(text)),
+            Err(error) => Err((error, text)),
+        }
+    }
+
+    /// The value.
+    pub(crate) fn value(&self) -> Raw<'_> {
+        Raw(self.0.trim())
+    }
+}
+
+/// A JSON value. What is in it is valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Raw<'a>(&'a str);
+
+/// What kind of value it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Bool,
+    Number,
+    Text,
+    List,
+    Object,
+}
+
+impl<'a> Raw<'a> {
+    pub(crate) fn kind(self) -> Kind {
+        match self.0.bytes().next() {
+            Some(b'"') => Kind::Text,
+            Some(b'[') => Kind::List,
+            Some(b'{') => Kind::Object,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') | None => Kind::Null,
+            Some(_) => Kind::Number,
+        }
+    }
+
+    /// The value as it was written.
+    pub(crate) fn json(self) -> &'a str {
+        self.0
+    }
+
+    /// The text of a string.
+    pub(crate) fn text(self) -> Option<String> {
+        serde_json::from_str(self.0).ok()
+    }
+
+    /// The values of these keys of an object, the last of several; null is as if it were not there.
+    pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> [Option<Self>; N] {
+        let mut reader = serde_json::Deserializer::from_str(self.0);
+        reader.deserialize_map(Fields(names)).unwrap_or([None; N])
+    }
+
+    /// The value of one key of an object.
+    pub(crate) fn field(self, name: &str) -> Option<Self> {
+        let [found] = self.fields([name]);
+        found
+    }
+
+    /// The items of a list.
+    pub(crate) fn items(self) -> Option<Vec<Self>> {
+        let mut reader = serde_json::Deserializer::from_str(self.0);
+        reader.deserialize_seq(Items).ok()
+    }
+
+    /// True or false, in any spelling of a client's.
+    pub(crate) fn flag(self) -> Option<bool> {
+        match self.word()?.as_str() {
+            "true" | "1" | "1.0" | "yes" | "on" => Some(true),
+            "false" | "0" | "0.0" | "no" | "off" | "" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A number, in any spelling of a client's.
+    pub(crate) fn number(self) -> Option<f64> {
+        self.word()?.parse().ok()
+    }
+
+    /// A plain value as one word.
+    fn word(self) -> Option<String> {
+        let word: Cow<'_, str> = match self.kind() {
+            Kind::Text => self.text()?.into(),
+            Kind::Bool | Kind::Number => self.0.into(),
+            Kind::Null | Kind::List | Kind::Object => return None,
+        };
+        Some(word.trim().to_ascii_lowercase())
+    }
+}
+
+impl<'a> From<&'a RawValue> for Raw<'a> {
+    fn from(value: &'a RawValue) -> Self {
+        Self(value.get().trim())
+    }
+}
+
+struct Fields<'n, const N: usize>([&'n str; N]);
+
+impl<'de, const N: usize> Visitor<'de> for Fields<'_, N> {
+    type Value = [Option<Raw<'de>>; N];
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = [None; N];
+        while let Some(at) = map.next_key_seed(Position(&self.0))? {
+            let value = Raw::from(map.next_value::<&RawValue>()?);
+            if let Some(place) = at.and_then(|at| found.get_mut(at)) {
+                *place = Some(value).filter(|value| value.kind() != Kind::Null);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Which of some names a key is.
+struct Position<'n>(&'n [&'n str]);
+
+impl<'de> DeserializeSeed<'de> for Position<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Position<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().position(|name| *name == key))
+    }
+}
+
+struct Items;
+
+impl<'de> Visitor<'de> for Items {
+    type Value = Vec<Raw<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element::<&RawValue>()? {
+            items.push(Raw::from(item));
+        }
+        Ok(items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(json: &str) -> Raw<'_> {
+        Raw::from(serde_json::from_str::<&RawValue>(json).unwrap())
+    }
+
+    #[test]
+    fn of_an_object_only_what_is_asked_for_is_read() {
+        let deep = format!("{}1e999{}", "[".repeat(5_000), "]".repeat(5_000));
+        let json = format!(r#"{{"a": 1, "deep": {deep}, "b\u0063": "x", "a": [2, null], "none": null}}"#);
+        let [a, none, bc, other] = raw(&json).fields(["a", "none", "bc", "other"]);
+        assert_eq!((a, none, bc, other), (Some(raw("[2, null]")), None, Some(raw("\"x\"")), None));
+        assert_eq!(a.and_then(Raw::items), Some(vec![raw("2"), raw("null")]));
+        assert_eq!((raw("[1]").fields(["a"]), raw("{}").items()), ([None], None));
+    }
+
+    #[test]
+    fn flags_and_numbers_are_read_in_the_spellings_of_clients() {
+        let flags = ["true", "\"True\"", "1", "\" yes \"", "false", "\"off\"", "0", "\"\"", "2", "{}"]
+            .map(|json| raw(json).flag());
+        let [yes, no] = [Some(true), Some(false)];
+        assert_eq!(flags, [yes, yes, yes, yes, no, no, no, no, None, None]);
+        let numbers = ["1", "1.0", "\"1\"", "1e0", "\"one\"", "[1]"].map(|json| raw(json).number());
+        assert_eq!(numbers, [Some(1.0), Some(1.0), Some(1.0), Some(1.0), None, None]);
+    }
+}

@@ -1,0 +1,81 @@
+//! The private folder of a run, in which the files of its plan lie while it lasts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agentbay_domain::{PlanFile, RunId};
+use agentbay_os::files::private_dir;
+
+use super::error::WorkspaceError;
+
+/// The private folder of a run. It is made when there is something to put into it, and removed with the value.
+#[derive(Debug)]
+pub struct RunDir {
+    path: PathBuf,
+}
+
+impl RunDir {
+    /// The folder of a run below the one for all runs.
+    pub fn new(runs: &Path, run: RunId) -> Self {
+        Self { path: runs.join(run.to_string()) }
+    }
+
+    /// Where it is, or will be.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts files into it.
+    ///
+    /// # Errors
+    /// The folder or a file cannot be written.
+    pub fn write(&self, files: &[PlanFile]) -> Result<(), WorkspaceError> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        // The folder of all runs too: whoever owns that can put another one in the place of this.
+        if let Some(runs) = self.path.parent() {
+            private_dir(runs)?;
+        }
+        private_dir(&self.path)?;
+        for file in files {
+            let path = self.path.join(file.name());
+            let refuse =
+                |error: std::io::Error| WorkspaceError::Folder { path: path.clone(), reason: error.to_string() };
+            fs::write(&path, file.text()).map_err(refuse)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        if self.path.exists()
+            && let Err(error) = fs::remove_dir_all(&self.path)
+        {
+            tracing::warn!(path = %self.path.display(), %error, "cannot remove the private folder of a run");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agentbay_domain::Plan;
+
+    use super::*;
+
+    #[test]
+    fn files_lie_in_a_private_folder_as_long_as_the_run_lasts() {
+        let runs = tempfile::tempdir().unwrap();
+        let files = vec![("schema.json".to_owned(), "{}".to_owned())];
+        let plan = Plan::new(String::new(), vec![], vec![], files).unwrap();
+        let dir = RunDir::new(&runs.path().join("runs"), RunId::new());
+        let path = dir.path().to_owned();
+        dir.write(&[]).unwrap();
+        assert!(!path.exists());
+        dir.write(plan.files()).unwrap();
+        assert_eq!(fs::read_to_string(path.join("schema.json")).unwrap(), "{}");
+        drop(dir);
+        assert!(!path.exists());
+    }
+}
