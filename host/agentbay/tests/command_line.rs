@@ -39,3 +39,23 @@ fn what_cannot_be_understood_is_answered_with_how_it_is_used() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("a similar subcommand exists: 'serve'"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn shells_complete_the_commands_and_the_manual_has_a_page_for_each() {
+    let dir = TempDir::new().unwrap();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = agentbay(&dir, &["completions", shell], "");
+        let words =
+            ["worktree", "doctor", "--listen"].map(|word| text(&script.stdout).contains(word.trim_matches('-')));
+        assert_eq!((script.status.code(), words), (Some(0), [true; 3]), "{shell}");
+    }
+    let written = agentbay(&dir, &["man", "pages"], "");
+    assert_eq!((written.status.code(), text(&written.stderr)), (Some(0), ""));
+    let pages = std::fs::read_dir(dir.path().join("pages")).unwrap();
+    let mut pages: Vec<_> = pages.map(|page| page.unwrap().file_name().into_string().unwrap()).collect();
+    pages.sort();
+    for page in ["agentbay.1", "agentbay-serve.1", "agentbay-plugin-add.1", "agentbay-worktree-list.1"] {
+        assert!(pages.iter().any(|known| known == page), "{page}: {pages:?}");
+    }
+    assert!(!pages.iter().any(|page| page.contains("guard")), "{pages:?}");
+}

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use strsim::levenshtein;
+
 use super::fault::Report;
 use super::tree::{Node, Table, Value};
 
@@ -81,7 +83,7 @@ impl<'a> Section<'a> {
     pub(super) fn finish(mut self) {
         self.known.sort_unstable();
         for (key, node) in &self.rest {
-            let close = self.known.iter().map(|known| (distance(key, known), known)).min();
+            let close = self.known.iter().map(|known| (levenshtein(key, known), known)).min();
             let message = match close {
                 Some((distance, known)) if distance <= 2 && distance < known.len() / 2 => {
                     format!("unknown key: did you mean `{known}`?")
@@ -184,34 +186,9 @@ pub(super) fn join(parent: &str, key: &str) -> String {
     if parent.is_empty() { key } else { format!("{parent}.{key}") }
 }
 
-/// How many letters must be added, taken away or changed to make one word the other.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = at + 1;
-        for (column, other) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_distance_of_words_is_the_number_of_changes() {
-        let cases = [("", "", 0), ("repo", "repo", 0), ("rep", "repo", 1), ("", "ab", 2), ("timout", "timeout", 1)];
-        for (one, other, expected) in cases {
-            assert_eq!((distance(one, other), distance(other, one)), (expected, expected), "{one} {other}");
-        }
-        assert_eq!(distance("kitten", "sitting"), 3);
-    }
 
     #[test]
     fn a_key_that_is_no_bare_one_is_quoted() {

@@ -2,6 +2,7 @@
 //! `plugin`'s.
 
 mod plugin;
+mod shell;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ use agentbay_workspace::{Cleared, Listed, State};
 use clap::{Args, Parser, Subcommand};
 
 use self::plugin::PluginTask;
+use self::shell::{CompletionsArgs, ManArgs};
 use crate::app::{self, Diagnosis};
 use crate::{echo_agent, telemetry};
 
@@ -69,6 +71,10 @@ enum Task {
         #[command(subcommand)]
         task: WorktreeTask,
     },
+    /// Print a script that completes commands and options in a shell.
+    Completions(CompletionsArgs),
+    /// Write the pages of the manual into a folder.
+    Man(ManArgs),
     /// Say what is read from standard input: the stand-in CLI of the driver `echo`.
     #[command(hide = true)]
     EchoAgent,
@@ -165,7 +171,9 @@ impl Command {
             | Task::Check { .. }
             | Task::Doctor { .. }
             | Task::Plugin { .. }
-            | Task::Worktree { .. } => None,
+            | Task::Worktree { .. }
+            | Task::Completions(_)
+            | Task::Man(_) => None,
         }
     }
 
@@ -196,6 +204,14 @@ impl Command {
             Task::Worktree { task: WorktreeTask::Prune { settings } } => {
                 let source = settings.source(cwd, environment);
                 prune_worktrees(&config(&source)?, &source.environment).await
+            }
+            Task::Completions(completions) => {
+                completions.print()?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Task::Man(man) => {
+                man.write()?;
+                Ok(ExitCode::SUCCESS)
             }
             Task::EchoAgent | Task::Guard { .. } | Task::Compile(_) => Ok(ExitCode::SUCCESS),
         }
