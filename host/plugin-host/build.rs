@@ -1,6 +1,6 @@
 //! Lists the components in plugins/prebuilt, so that each is part of the program by lying there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
@@ -11,7 +11,7 @@ fn main() -> io::Result<()> {
     let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
     files.retain(|file| file.extension().is_some_and(|extension| extension == "wasm"));
     files.sort();
-    let component = |file: &std::path::PathBuf| {
+    let component = |file: &PathBuf| {
         let id = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         format!("({id:?}, include_bytes!({:?})), ", file.display().to_string())
     };

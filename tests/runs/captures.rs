@@ -1,8 +1,9 @@
 //! Recorded runs of the real CLIs, played with the pace they had, come out as what the assistant said: streamed or not,
-//! alone or all at once. What it said stands here as it was scripted.
+//! alone or all at once. What it said is what the SDK's tests of the plugins expect too.
 
 use std::thread;
 
+use agentbay_plugin_sdk::testing::{MARKDOWN, PLAIN};
 use serde_json::{Value, json};
 
 use crate::support::{Machine, Proxy, Streamed, chat, fixtures};
@@ -10,39 +11,10 @@ use crate::support::{Machine, Proxy, Streamed, chat, fixtures};
 /// The recordings took up to 20 s.
 const SPEED: &str = "40";
 
-const PLAIN: &str = "The scripted model says hello. This is a plain answer in one short paragraph.";
-
 /// The answer after `ls`, in Qwen Code.
 const TOOL: &str = "Done. The tool returned 120 characters.";
 
 const REASONING: &str = "First I consider the request. Then I decide that a short answer is enough.";
-
-const MARKDOWN: &str = "# Scripted report
-
-A first paragraph with *emphasis*, `inline code` and a [link](https://example.invalid/a?b=1&c=2).
-
-A second paragraph: naïve café, 日本語のテキスト, русский, עברית, emoji 🚀 and a joined one 👩\u{200d}💻.
-
-```rust
-fn main() {
-    // two blank lines follow inside the fence
-
-
-    println!(\"tab:\\t quote:\\\" backslash:\\\\ emoji:✅\");
-}
-```
-
-- item one
-- item two
-    - nested item
-
-| a | b |
-|---|---|
-| 1 | 2 |
-
-
-Last line after two blank lines, with trailing spaces.  
-";
 
 /// What has to come out of one recording.
 struct Case {

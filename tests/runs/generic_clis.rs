@@ -3,11 +3,10 @@
 
 use std::fs;
 
+use agentbay_plugin_sdk::testing::PLAIN;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, Machine, Proxy, Request, Streamed, chat, fixtures};
-
-const PLAIN: &str = "The scripted model says hello. This is a plain answer in one short paragraph.";
 
 /// The settings of a CLI in the guide, for a model and a program of other names.
 fn settings(cli: &str, name: &str) -> String {

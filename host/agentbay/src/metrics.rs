@@ -5,7 +5,6 @@
 //! outcomes those of this program.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use agentbay_api::{Format, Now};
@@ -16,12 +15,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// What is counted while it happens. A clone counts into the same numbers.
-#[derive(Clone, Default)]
-pub struct Metrics(Arc<Families>);
-
+/// What is counted while it happens.
 #[derive(Default)]
-struct Families {
+pub struct Metrics {
     runs_started: Family<RunLabels, Counter>,
     runs_ended: Family<EndLabels, Counter>,
     plugin_traps: Family<PluginLabels, Counter>,
@@ -62,33 +58,33 @@ impl fmt::Debug for Metrics {
 impl agentbay_runs::Observer for Metrics {
     fn run_started(&self, model: &str, driver: &PluginId) {
         let labels = RunLabels { model: model.to_owned(), driver: driver.to_string() };
-        self.0.runs_started.get_or_create(&labels).inc();
+        self.runs_started.get_or_create(&labels).inc();
     }
 
     fn run_ended(&self, model: &str, driver: &PluginId, failure: Option<Category>) {
         let outcome = failure.map_or("finished", Category::name);
         let labels = EndLabels { model: model.to_owned(), driver: driver.to_string(), outcome };
-        self.0.runs_ended.get_or_create(&labels).inc();
+        self.runs_ended.get_or_create(&labels).inc();
     }
 }
 
 impl agentbay_plugin_host::Observer for Metrics {
     fn version_loaded(&self, plugin: &PluginId) {
-        self.0.plugin_versions.get_or_create(&PluginLabels { plugin: plugin.to_string() }).inc();
+        self.plugin_versions.get_or_create(&PluginLabels { plugin: plugin.to_string() }).inc();
     }
 
     fn version_dropped(&self, plugin: &PluginId) {
-        self.0.plugin_versions.get_or_create(&PluginLabels { plugin: plugin.to_string() }).dec();
+        self.plugin_versions.get_or_create(&PluginLabels { plugin: plugin.to_string() }).dec();
     }
 
     fn plugin_trapped(&self, plugin: &PluginId) {
-        self.0.plugin_traps.get_or_create(&PluginLabels { plugin: plugin.to_string() }).inc();
+        self.plugin_traps.get_or_create(&PluginLabels { plugin: plugin.to_string() }).inc();
     }
 }
 
 impl agentbay_api::Metrics for Metrics {
     fn request_answered(&self, route: &str, status: u16) {
-        self.0.http_requests.get_or_create(&RequestLabels { route: route.to_owned(), status }).inc();
+        self.http_requests.get_or_create(&RequestLabels { route: route.to_owned(), status }).inc();
     }
 
     fn written(&self, now: Now, format: Format) -> Result<String, fmt::Error> {
@@ -105,20 +101,19 @@ impl agentbay_api::Metrics for Metrics {
 impl Metrics {
     fn registry(&self, now: Now) -> Registry {
         let mut registry = Registry::with_prefix("agentbay");
-        let families = &self.0;
-        registry.register("runs_started", "Runs that have come", families.runs_started.clone());
+        registry.register("runs_started", "Runs that have come", self.runs_started.clone());
         registry.register(
             "runs_ended",
             "Runs that have ended; the outcome is finished, or the code of the failure",
-            families.runs_ended.clone(),
+            self.runs_ended.clone(),
         );
-        registry.register("plugin_traps", "Calls in which a plugin failed", families.plugin_traps.clone());
+        registry.register("plugin_traps", "Calls in which a plugin failed", self.plugin_traps.clone());
         registry.register(
             "plugin_versions",
             "Versions of a plugin in memory: in use, of runs that go on, and the built-in one",
-            families.plugin_versions.clone(),
+            self.plugin_versions.clone(),
         );
-        registry.register("http_requests", "Requests that were answered", families.http_requests.clone());
+        registry.register("http_requests", "Requests that were answered", self.http_requests.clone());
         let Now { going, waiting, loaded, refused, swaps } = now;
         for (name, help, value) in [
             ("runs_going", "Runs whose CLI is at work or being ended", going),

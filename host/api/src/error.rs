@@ -87,7 +87,7 @@ impl ApiError {
 
     /// The body as a whole, or a header, is wrong.
     pub(super) fn bad_request(message: impl Into<String>) -> Self {
-        Self::refused(StatusCode::BAD_REQUEST, Category::Validation.name(), None, message)
+        Malformed { param: None, message: message.into() }.into()
     }
 
     /// The body is larger than `limits.body`.

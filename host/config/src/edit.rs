@@ -173,7 +173,7 @@ mod tests {
             programs: words(&["my-cli", "a \"b\""]),
             env: words(&[]),
             home: words(&["auth.json"]),
-            sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855".to_owned().try_into().unwrap(),
+            sha256: Sha256Sum::of(b""),
             wasi: Wasi::Refuse,
             limits: None,
         }

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 
 use agentbay_domain::Sha256Sum;
-use sha2::{Digest, Sha256};
 
 use super::section::join;
 use super::tree::{Table, Value};
@@ -29,7 +28,7 @@ impl SeenFile {
     pub(super) fn of(content: &[u8], table: &Table) -> Self {
         let mut keys = BTreeSet::new();
         collect(table, "", &mut keys);
-        Self { content: <[u8; 32]>::from(Sha256::digest(content)).into(), keys }
+        Self { content: Sha256Sum::of(content), keys }
     }
 
     /// Nothing is set in it.

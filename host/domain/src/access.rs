@@ -1,32 +1,39 @@
-//! Who may use the server, as the settings say it: the keys, the names that it answers to, and the pages that it lets in. How
+//! Who may use the server, as the settings say it: the keys, by their digests, the names that it answers to, and the pages that it lets in. How
 //! a request is checked against it, and a key compared, is the surfaces'.
 
 use std::fmt;
 
+use crate::Sha256Sum;
+
 /// Who may use the server.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Access {
-    keys: Vec<String>,
+    keys: Vec<Sha256Sum>,
     hosts: Vec<String>,
     origins: Vec<String>,
 }
 
 impl Access {
-    /// Keeps the names of hosts and origins in lower case.
+    /// Keeps the digests of the keys, not the keys, and the names of hosts and origins in lower case.
     pub fn new<'a>(
         keys: impl IntoIterator<Item = &'a str>,
         hosts: impl IntoIterator<Item = &'a str>,
         origins: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         Self {
-            keys: keys.into_iter().map(str::to_owned).collect(),
+            keys: keys.into_iter().map(|key| Sha256Sum::of(key.as_bytes())).collect(),
             hosts: hosts.into_iter().map(str::to_ascii_lowercase).collect(),
             origins: origins.into_iter().map(str::to_ascii_lowercase).collect(),
         }
     }
 
-    /// The keys. Without any, none is asked for.
-    pub fn keys(&self) -> &[String] {
+    /// Whether a key is asked for at all.
+    pub fn needs_key(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
+    /// The digests of the keys.
+    pub fn keys(&self) -> &[Sha256Sum] {
         &self.keys
     }
 
@@ -46,7 +53,7 @@ impl Access {
     }
 }
 
-/// Without the keys.
+/// Without the digests: a key that is short can be found by its digest.
 impl fmt::Debug for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { keys, hosts, origins } = self;
@@ -66,5 +73,11 @@ mod tests {
         assert!(!access(&["a"]).has_all_keys_of(&access(&["b"])));
         assert!(access(&["a"]).has_all_keys_of(&access(&[])));
         assert_eq!(format!("{:?}", access(&["a", "b"])), "Access { keys: 2, hosts: [\"box\"], origins: [] }");
+    }
+
+    #[test]
+    fn without_keys_none_is_asked_for() {
+        assert!(!Access::default().needs_key());
+        assert!(Access::new(["one"], [], []).needs_key());
     }
 }

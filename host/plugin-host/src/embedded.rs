@@ -4,13 +4,11 @@ use std::sync::LazyLock;
 
 use agentbay_domain::Sha256Sum;
 
-use crate::digest::sha256;
-
 /// A component's bytes, and the id it is built under.
 pub(super) const COMPONENTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/components.rs"));
 
 static DIGESTS: LazyLock<Vec<Sha256Sum>> =
-    LazyLock::new(|| COMPONENTS.iter().map(|(_, bytes)| sha256(bytes)).collect());
+    LazyLock::new(|| COMPONENTS.iter().map(|(_, bytes)| Sha256Sum::of(bytes)).collect());
 
 /// Whether bytes of this hash are a component of the program, wherever they were read from.
 pub fn is_embedded(sha256: Sha256Sum) -> bool {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use agentbay_domain::{DescriptionError, PlanError, PluginId, Sha256Sum};
 use bytesize::ByteSize;
 
-use super::digest::BadSignature;
+use super::signature::BadSignature;
 
 /// Why there is nothing compiled.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

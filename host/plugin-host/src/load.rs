@@ -12,7 +12,6 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker};
 
 use super::abi::{self, Line};
-use super::digest::sha256;
 use super::engine::Engine;
 use super::error::CompileError;
 use super::error::{CallError, LoadError};
@@ -56,7 +55,7 @@ impl File {
 
     /// One that is part of the program.
     pub(super) fn embedded(bytes: &'static [u8]) -> Self {
-        Self { bytes: Bytes::from_static(bytes), origin: Origin::Embedded, sha256: sha256(bytes), signer: None }
+        Self { bytes: Bytes::from_static(bytes), origin: Origin::Embedded, sha256: Sha256Sum::of(bytes), signer: None }
     }
 }
 

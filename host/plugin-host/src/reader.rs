@@ -12,7 +12,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::digest::sha256;
 use super::error::LoadError;
 use super::file::{self, Stamp};
 
@@ -53,7 +52,7 @@ pub(super) struct Found {
 impl Found {
     /// What may have been read.
     pub(super) fn of(bytes: Bytes) -> Self {
-        Self { sha256: sha256(&bytes), bytes, signature: None, stamp: None, _place: None }
+        Self { sha256: Sha256Sum::of(&bytes), bytes, signature: None, stamp: None, _place: None }
     }
 }
 

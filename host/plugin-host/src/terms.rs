@@ -7,11 +7,11 @@ use std::path::Path;
 use agentbay_domain::{Description, Grant, PluginId, PluginLimits, Sha256Sum, Signer, Trust, Wasi};
 use bytes::Bytes;
 
-use super::digest::verify;
 use super::engine::Engine;
 use super::error::LoadError;
 use super::load::{File, LoadedPlugin};
 use super::reader::{Found, Reader, Wanted};
+use super::signature::verify;
 
 /// What is said of plugins.
 #[derive(Default, PartialEq)]

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agentbay_config::Config;
-use agentbay_domain::{Limits, Turn};
+use agentbay_domain::{Limits, PluginLimits, Turn, Wasi};
 use agentbay_plugin_host::{
-    CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_look_at, load_to_look_at,
+    CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_look_at, load_to_add, load_to_look_at,
 };
 use agentbay_runs::compiler;
 
@@ -44,6 +44,17 @@ impl Subject {
         let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
         let loaded = load_bytes_to_look_at(&engine, file, bytes, &config.trust, &config.limits.plugin).await;
         Ok(loaded.map(|plugin| Self::under(config, plugin)))
+    }
+
+    /// Loads a plugin that somebody else has written and that is to be added, with these limits.
+    ///
+    /// # Errors
+    /// The host would not take it, or there is no engine to load it with.
+    pub async fn load_to_add(config: &Config, file: &Path, own: PluginLimits, wasi: Wasi) -> Result<Self, AuthorError> {
+        let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
+        let loaded = load_to_add(&engine, file, &config.trust.signers, &own, wasi).await;
+        let plugin = loaded.map_err(|reason| AuthorError::Refused { file: file.to_owned(), reason })?;
+        Ok(Self { plugin, limits: Limits { plugin: own, ..config.limits } })
     }
 
     fn under(config: &Config, plugin: LoadedPlugin) -> Self {

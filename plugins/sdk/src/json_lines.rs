@@ -119,8 +119,8 @@ impl<P: Protocol> Transcript for JsonLines<P> {
                 Event::Text(_) => self.spoke = true,
                 Event::Done(outcome) => {
                     self.judge(outcome);
-                    self.ended_empty =
-                        (!self.spoke && is_empty(outcome) && outcome.failure.is_none()).then(|| outcome.clone());
+                    let is_good = outcome.failure.is_none();
+                    self.ended_empty = (is_good && self.is_empty(outcome)).then(|| outcome.clone());
                 }
                 _ => {}
             }
@@ -174,7 +174,7 @@ impl<P: Protocol> JsonLines<P> {
 
     /// Has the last word on a verdict: a turn without any text is no good one if there was something unknown in it.
     fn judge(&self, outcome: &mut Outcome) {
-        let is_empty = !self.spoke && is_empty(outcome);
+        let is_empty = self.is_empty(outcome);
         if is_empty && outcome.failure.is_none() && self.understood {
             let part = self.protocol.unknown();
             outcome.failure =
@@ -186,6 +186,11 @@ impl<P: Protocol> JsonLines<P> {
         if let Some(failure) = &mut outcome.failure {
             failure.add_login_hint(P::LOGIN_HINT);
         }
+    }
+
+    /// Whether a turn with this outcome has no text.
+    fn is_empty(&self, outcome: &Outcome) -> bool {
+        !self.spoke && outcome.answer.as_ref().is_none_or(String::is_empty)
     }
 
     /// Another verdict on a turn that ended well and empty, if something unknown came after that may have been its text.
@@ -217,10 +222,6 @@ impl<P: Protocol> JsonLines<P> {
             Piece::Text(text) => self.unread.text(text),
         }
     }
-}
-
-fn is_empty(outcome: &Outcome) -> bool {
-    outcome.answer.as_ref().is_none_or(String::is_empty)
 }
 
 fn by_exit_code<P: Protocol>(how: ExitStatus, failure: &mut Failure) {

@@ -1,6 +1,5 @@
 //! What keeps the models from running, found out as far as asked: by looking, or by having each answer a line.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use agentbay_domain::{Category, Conversation, Event, Failure, Message, Outcome, Role};
@@ -38,7 +37,7 @@ pub async fn diagnose(loaded: Loaded, ask: bool) -> Vec<Diagnosis> {
     let examined = examine(&snapshot, &host, Some(&Versions::default())).await;
     let (snapshots, tasks) = (Snapshots::default(), Tasks::default());
     snapshots.publish(snapshot);
-    let runner = Runner::new(snapshots, host, config.plugins.runs(), Arc::new(metrics), tasks.clone());
+    let runner = Runner::new(snapshots, host, config.plugins.runs(), metrics, tasks.clone());
     let mut diagnoses = Vec::new();
     for examined in examined {
         let answer =

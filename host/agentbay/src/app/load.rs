@@ -27,7 +27,7 @@ pub struct Loaded {
     /// The variables of the process.
     pub host: Environment,
     /// What is counted, of plugins already.
-    pub metrics: Metrics,
+    pub metrics: Arc<Metrics>,
 }
 
 /// Reads the settings and loads the plugins.
@@ -42,8 +42,8 @@ pub async fn load(source: &Source) -> Result<Loaded, AppError> {
 /// yet.
 pub(super) async fn with_config(source: &Source, config: Config, patience: Duration) -> Result<Loaded, AppError> {
     let host = source.environment.clone();
-    let metrics = Metrics::default();
-    let engine = compiler::engine(&config.plugins.cache, Arc::new(metrics.clone()))?;
+    let metrics = Arc::new(Metrics::default());
+    let engine = compiler::engine(&config.plugins.cache, Arc::clone(&metrics) as _)?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
     let look = Look { patience, anew: true };

@@ -45,7 +45,7 @@ pub async fn serve(
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
     let host = loaded.host.clone();
-    let metrics = Arc::new(loaded.metrics.clone());
+    let metrics = Arc::clone(&loaded.metrics);
     let runner = Runner::new(snapshots.clone(), host.clone(), config.plugins.runs(), metrics.clone(), tasks.clone());
 
     let wanted = config.server.listen;

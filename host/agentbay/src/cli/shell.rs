@@ -31,6 +31,7 @@ impl CompletionsArgs {
     pub(super) fn print(self) -> io::Result<()> {
         let mut command = Command::command();
         let name = command.get_name().to_owned();
+        // Written at the end, since a failure to write would be a panic there.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, name, &mut script);
         io::stdout().write_all(&script)

@@ -1,23 +1,20 @@
 //! `plugin add`: what a component asks for, and once that is granted, its table in proxy.toml and its place in the plugin
 //! folder.
 
+mod settings_file;
+
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use agentbay_config::{Config, ConfigError, InlineLimits, NewGrant, Overrides, Source};
-use agentbay_domain::{Grant, Limits, Wasi};
+use agentbay_config::{ConfigError, InlineLimits, NewGrant, Overrides, Source};
+use agentbay_domain::{Grant, Wasi};
 use agentbay_os::files::atomic_write;
-use agentbay_plugin_host::{LoadError, load_to_add};
 use agentbay_plugin_kit::{AuthorError, Subject, needs};
-use agentbay_runs::compiler::{self, NoEngine};
 
-use settings_file::{EditError, write_grant};
-
-mod settings_file;
+use self::settings_file::{EditError, write_grant};
 
 /// Why a component is not added.
 #[derive(Debug, thiserror::Error)]
@@ -25,20 +22,9 @@ pub enum InstallError {
     /// The configuration has faults.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// WebAssembly cannot be used.
+    /// The host would not take it, or its command lines are wrong.
     #[error(transparent)]
-    Engine(#[from] NoEngine),
-    /// The plugin is not one that the host would take.
-    #[error("{file}: {reason}")]
-    Refused {
-        /// Its file.
-        file: PathBuf,
-        /// Why not.
-        reason: LoadError,
-    },
-    /// Its command lines are wrong.
-    #[error(transparent)]
-    Unfit(#[from] AuthorError),
+    Plugin(#[from] AuthorError),
     /// The grant cannot be written into proxy.toml.
     #[error(transparent)]
     Edit(#[from] EditError),
@@ -91,14 +77,10 @@ impl Candidate {
     /// The host would not take it, or its command lines are wrong. See [`InstallError`].
     pub async fn look_at(source: &Source, addition: Addition) -> Result<Self, InstallError> {
         let Addition { file, wasi, limits: written } = addition;
-        let Config { plugins, trust, limits, .. } = agentbay_config::load(source, &Overrides::default())?;
-        let own = written
-            .as_ref()
-            .map_or(Ok(limits.plugin), |written| agentbay_config::plugin_limits(written, limits.plugin))?;
-        let engine = compiler::engine(&plugins.cache, Arc::new(()))?;
-        let loaded = load_to_add(&engine, &file, &trust.signers, &own, wasi).await;
-        let plugin = loaded.map_err(|reason| InstallError::Refused { file: file.clone(), reason })?;
-        let subject = Subject { plugin, limits: Limits { plugin: own, ..limits } };
+        let config = agentbay_config::load(source, &Overrides::default())?;
+        let all = config.limits.plugin;
+        let own = written.as_ref().map_or(Ok(all), |written| agentbay_config::plugin_limits(written, all))?;
+        let subject = Subject::load_to_add(&config, &file, own, wasi).await?;
         let grant = NewGrant { limits: written, ..needs(&subject, &file).await? };
         let (id, description) = (&grant.id, subject.plugin.description());
         Ok(Self {
@@ -110,8 +92,8 @@ impl Candidate {
             ),
             signer: subject.plugin.signer().map(ToString::to_string),
             imports: subject.plugin.traps().to_vec(),
-            before: trust.grants.get(id).cloned(),
-            place: plugins.dir.join(format!("{id}.wasm")),
+            before: config.trust.grants.get(id).cloned(),
+            place: config.plugins.dir.join(format!("{id}.wasm")),
             file,
             grant,
         })

@@ -89,7 +89,7 @@ mod tests {
 
     fn grant(id: &PluginId) -> NewGrant {
         let none = std::collections::BTreeSet::new;
-        let sha256 = Sha256Sum::from([0; 32]);
+        let sha256 = Sha256Sum::of(b"");
         NewGrant {
             id: id.clone(),
             programs: none(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agentbay_domain::{
     Access, ConnectionLimits, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits,
-    QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Trust, Wasi, Worktree,
+    QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
 };
 
 use super::super::{Limits, Overrides, Plugins, Server, Watching, load};
@@ -369,7 +369,7 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
         programs: names(&["my-cli", "node"]),
         env: names(&[]),
         home: names(&["auth.json"]),
-        sha256: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855".to_owned().try_into().ok(),
+        sha256: Some(Sha256Sum::of(b"")),
         wasi: Wasi::Trap,
         limits,
     };

@@ -57,8 +57,7 @@ pub struct Child {
     unheard: bool,
     /// The group has been killed, and its leader reaped: its number may be another's by now.
     killed: bool,
-    /// Those that had left the group have been killed too.
-    strays_killed: bool,
+    /// The run that it was started for, until those that left the group have been killed.
     run: Option<RunId>,
     birth: Option<Birth>,
     grace: Duration,
@@ -129,7 +128,6 @@ impl Child {
             exited: None,
             unheard: false,
             killed: false,
-            strays_killed: false,
             run,
             birth,
             grace,
@@ -282,7 +280,7 @@ impl Child {
             Ok(count) => tracing::info!(count, "processes that the CLI had detached were killed"),
             Err(error) => tracing::warn!(%error, "cannot look for what the CLI left running"),
         }
-        self.strays_killed = true;
+        self.run = None;
     }
 
     /// What kills them and says how many there were.
@@ -300,10 +298,7 @@ impl Drop for Child {
             let _nothing_left = self.group.start_kill();
         }
         let ended_by_itself = self.exited.is_some() && !self.unheard;
-        if !ended_by_itself
-            && !self.strays_killed
-            && let (Some(kill), Ok(runtime)) = (self.strays(), Handle::try_current())
-        {
+        if !ended_by_itself && let (Some(kill), Ok(runtime)) = (self.strays(), Handle::try_current()) {
             runtime.spawn_blocking(kill);
         }
     }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agentbay_domain::Sha256Sum;
+
 use super::{contracts, number};
 
 /// The frozen copies by line, each with its hash for ever.
@@ -21,7 +23,7 @@ fn frozen(line: &str) -> Vec<u8> {
 #[test]
 fn a_frozen_contract_never_changes() {
     for (line, sha256) in FROZEN {
-        let now = crate::sha256(&frozen(line)).to_string();
+        let now = Sha256Sum::of(&frozen(line)).to_string();
         assert_eq!(now, sha256, "wit/v{line} is frozen: plugins were built against it, so put it back as it was");
     }
 }

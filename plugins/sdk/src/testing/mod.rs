@@ -19,7 +19,7 @@ pub use generated::{Call, Script, Step, check_generated, claude_lines, scripts};
 pub use golden::{compare, events_json, outcome_json};
 pub use invariants::{check_damaged, check_groupings, check_interleaved, check_mutated, check_truncated};
 pub use mutated::check_mutated_streams;
-pub use scripted::{PLAIN, answer_of};
+pub use scripted::{MARKDOWN, PLAIN, answer_of};
 pub use suite::{Suite, suite};
 
 /// A turn with this prompt in `/repo`, in which the client wants deltas. Change what a test is about.

@@ -5,7 +5,8 @@ use super::Capture;
 /// The answer in most scenarios.
 pub const PLAIN: &str = "The scripted model says hello. This is a plain answer in one short paragraph.";
 
-const MARKDOWN: &str = "# Scripted report
+/// The answer in the scenario `markdown`.
+pub const MARKDOWN: &str = "# Scripted report
 
 A first paragraph with *emphasis*, `inline code` and a [link](https://example.invalid/a?b=1&c=2).
 

@@ -1,18 +1,12 @@
-//! What vouches for bytes: their SHA-256, and minisign's signatures of them (<https://jedisct1.github.io/minisign/>).
+//! Signatures of components, in minisign's form: <https://jedisct1.github.io/minisign/>.
 
-use agentbay_domain::{Sha256Sum, Signer};
+use agentbay_domain::Signer;
 use minisign_verify::{PublicKey, Signature};
-use sha2::{Digest, Sha256};
 
 /// A signature does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct BadSignature(String);
-
-/// The hash of these bytes.
-pub fn sha256(bytes: &[u8]) -> Sha256Sum {
-    <[u8; 32]>::from(Sha256::digest(bytes)).into()
-}
 
 /// Whether it is this signer's signature of these bytes. `signature` is the text of a `.minisig` file.
 ///
