@@ -10,7 +10,7 @@
 //! `x-agentbay-remembered`, the seconds since the same request failed, is told by `error`; `x-agentbay-rerun`, by which a client
 //! asks for a run all the same, is read by `claim`.
 
-use agentbay_domain::{Event, SessionId};
+use agentbay_domain::SessionId;
 use agentbay_runs::{FailedTry, Step};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -53,8 +53,8 @@ impl Head {
                 self.session = None;
             }
             Step::PluginFailed(_) => self.trapped = true,
-            Step::Event(Event::Session(id)) => self.session = Some(id.clone()),
-            Step::Event(_) | Step::Ended(_) => {}
+            Step::Session(id) => self.session = Some(id.clone()),
+            Step::Reply(_) | Step::Ended(_) => {}
         }
     }
 

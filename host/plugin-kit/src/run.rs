@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use agentbay_config::{Config, Overrides, Source, Template};
 use agentbay_domain::{
-    Authority, Conversation, EnvSetting, Granted, Message, Model, Outcome, Permission, Plan, PluginId, Role, SessionId,
-    Trust, Turn,
+    Authority, Category, Conversation, EnvSetting, Event, Granted, Message, Model, Outcome, Permission, Plan, PluginId,
+    Role, SessionId, Trust, Turn,
 };
 use agentbay_os::process::{Guard, find};
 use agentbay_plugin_host::{Driver, PluginSet, is_embedded};
-use agentbay_runs::{Ended, Request, Run, Runner, Snapshot, Snapshots, Step, Tasks};
+use agentbay_runs::{Ended, Observer, PluginFailed, Request, Run, Runner, Snapshot, Snapshots, Step, Tasks};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::error::AuthorError;
 use super::subject::Subject;
@@ -85,26 +86,53 @@ pub async fn run(
     // Without one everything works, but for a host that is killed.
     let _guard = Guard::start().inspect_err(|error| tracing::warn!(%error, "no guard")).ok();
     let tasks = Tasks::default();
-    let runner = Runner::new(snapshots, host, config.plugins.runs(), Arc::new(()), tasks.clone());
+    let (observer, observed) = unbounded_channel();
+    let observer = Arc::new(Observed(observer));
+    let runner = Runner::new(snapshots, host, config.plugins.runs(), observer, tasks.clone());
     let run = runner.start(request, None).map_err(|error| AuthorError::NotStarted(error.to_string()))?;
     let ended = tokio::select! {
-        ended = listen(run, &mut show) => ended.map_err(AuthorError::Show),
+        ended = listen(run, observed, &mut show) => ended.map_err(AuthorError::Show),
         () = stop => Err(AuthorError::Interrupted("the run was ended")),
     };
     tasks.stop(PATIENCE).await;
     ended.map(|ended| matches!(ended.outcome, Outcome::Finished { .. }))
 }
 
-async fn listen(mut run: Run, show: &mut impl FnMut(&Told) -> io::Result<()>) -> io::Result<Ended> {
+/// Passes on what the plugin produces. `limits.output` of the plugin bounds what waits.
+#[derive(Debug)]
+struct Observed(UnboundedSender<Told>);
+
+impl Observer for Observed {
+    fn run_started(&self, _model: &str, _driver: &PluginId) {}
+
+    fn run_ended(&self, _model: &str, _driver: &PluginId, _failure: Option<Category>) {}
+
+    fn event(&self, event: &Event) {
+        drop(self.0.send(Told::Event(event.clone())));
+    }
+
+    fn plugin_failed(&self, failed: &PluginFailed) {
+        drop(self.0.send(Told::PluginFailed(failed.clone())));
+    }
+}
+
+/// Shows what is observed, and the end after all of it.
+async fn listen(
+    mut run: Run,
+    mut observed: UnboundedReceiver<Told>,
+    show: &mut impl FnMut(&Told) -> io::Result<()>,
+) -> io::Result<Ended> {
     loop {
-        match run.next().await {
-            Step::Event(event) => show(&Told::Event(event))?,
-            Step::PluginFailed(failed) => show(&Told::PluginFailed(failed))?,
-            Step::Trying { .. } | Step::Failed(_) => {}
-            Step::Ended(ended) => {
+        tokio::select! {
+            biased;
+            Some(told) = observed.recv() => show(&told)?,
+            step = run.next() => if let Step::Ended(ended) = step {
+                while let Ok(told) = observed.try_recv() {
+                    show(&told)?;
+                }
                 show(&Told::Ended(ended.clone()))?;
                 return Ok(ended);
-            }
+            },
         }
     }
 }

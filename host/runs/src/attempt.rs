@@ -125,7 +125,8 @@ impl Task<'_> {
         let Started { turn, framing, notices, transcript, mut process } = started;
         let model = &self.route.model;
         let place = &rest.place;
-        let listening = Listening { turn: &turn, framing, model, place, until, notices, interest };
+        let observer = self.means.observer.as_ref();
+        let listening = Listening { turn: &turn, framing, model, place, until, notices, observer, interest };
         let Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool, last_error } =
             pump::listen(listening, transcript, &mut process.child).await;
         let told = tally.told(turn.session.is_some());

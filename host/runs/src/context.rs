@@ -1,10 +1,12 @@
 //! What a run is asked for, and what every run works with.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use agentbay_domain::{Conversation, Environment, SessionId};
 use agentbay_workspace::Git;
 
+use super::observer::Observer;
 use super::queue::Queue;
 
 /// What a client wants to have run.
@@ -28,4 +30,5 @@ pub(super) struct Means {
     /// The folder for the private folders of runs.
     pub(super) runs_dir: PathBuf,
     pub(super) queue: Queue,
+    pub(super) observer: Arc<dyn Observer>,
 }

@@ -216,7 +216,8 @@ impl State {
 /// The bytes that a step takes, about.
 fn weight(step: &Step) -> u64 {
     match step {
-        Step::Event(event) => event.bytes(),
+        Step::Reply(reply) => reply.bytes(),
+        Step::Session(id) => Event::COST + id.len() as u64,
         Step::Ended(ended) => Event::COST + ended.outcome.text_len() as u64,
         Step::Trying { .. } | Step::Failed(_) | Step::PluginFailed(_) => Event::COST,
     }
@@ -224,12 +225,13 @@ fn weight(step: &Step) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use agentbay_domain::Reply;
     use futures_util::FutureExt;
 
     use super::*;
 
     fn text(text: &str) -> Step {
-        Step::Event(Event::Text(text.to_owned()))
+        Step::Reply(Reply::Added { at: 0, text: text.to_owned() })
     }
 
     /// What can be told at once.

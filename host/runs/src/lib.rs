@@ -1,8 +1,8 @@
 //! One run, from a conversation to the end of its process.
 //!
 //! A run is taken in by `live`, waits in the `queue`, and goes `route` → `pipeline` → `attempt`, once or, as `retry`
-//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `streams` → `reader` → events, which
-//! reach whoever listens through the `feed` for as long as there is `interest`. The `text` of a stream is what a `terminal` of
+//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `streams` → `reader` → events → `replies`,
+//! which reach the client through the `feed` for as long as there is `interest`. The `text` of a stream is what a `terminal` of
 //! one `line` would leave; what the `system` refused a CLI is known by its last words.
 
 mod attempt;
@@ -21,6 +21,7 @@ mod logins;
 mod notices;
 mod observer;
 mod options;
+mod parts;
 mod piece;
 mod pipeline;
 mod policy;
@@ -29,6 +30,7 @@ mod pump;
 mod queue;
 mod reader;
 pub mod reload;
+mod replies;
 mod rest;
 mod retry;
 mod route;
@@ -52,6 +54,7 @@ pub use dry_run::{Finding, dry_run};
 pub use error::{StartError, UnknownModel};
 pub use live::{Claim, Identity, LiveRun, Phase};
 pub use observer::Observer;
+pub use parts::{Joined, Parts};
 pub use policy::executable;
 pub use runner::{Run, Runner};
 pub use snapshot::{Snapshot, Snapshots};

@@ -1,18 +1,24 @@
-//! Who counts runs. What becomes of the counts is not known here.
+//! Observes runs: their number, and what plugins make of what the CLIs print. What is done with it is not known here.
 
 use std::fmt;
 
-use agentbay_domain::{Category, PluginId};
+use agentbay_domain::{Category, Event, PluginId};
 
-/// Counts runs.
+use super::step::PluginFailed;
+
+/// Observes runs. Its methods return at once: a run waits for them.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// A run of a model has begun.
     fn run_started(&self, model: &str, driver: &PluginId);
     /// A run of a model has ended: well, or with a failure of this category.
     fn run_ended(&self, model: &str, driver: &PluginId, failure: Option<Category>);
+    /// A plugin produced an event which the host does not carry out itself.
+    fn event(&self, _event: &Event) {}
+    /// A plugin failed in the middle of what it read.
+    fn plugin_failed(&self, _failed: &PluginFailed) {}
 }
 
-/// Counts nothing.
+/// Observes nothing.
 impl Observer for () {
     fn run_started(&self, _model: &str, _driver: &PluginId) {}
     fn run_ended(&self, _model: &str, _driver: &PluginId, _failure: Option<Category>) {}

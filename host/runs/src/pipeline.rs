@@ -1,6 +1,5 @@
 //! A run from its beginning to its end: the models that are tried, how often, and what everyone who listens is told.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use agentbay_domain::{Category, Failure, KillReason, Outcome, RunId};
@@ -17,7 +16,6 @@ use super::feed::Writer;
 use super::interest::Interest;
 use super::live::{Entry, Phase};
 use super::logins::Logins;
-use super::observer::Observer;
 use super::pump::interruption;
 use super::rest::Left;
 use super::retry::Tries;
@@ -34,7 +32,6 @@ pub(super) struct Job {
     /// Remembers how it fails.
     pub(super) memory: Option<Memory>,
     pub(super) means: Means,
-    pub(super) observer: Arc<dyn Observer>,
     pub(super) entry: Entry,
     pub(super) writer: Writer,
     pub(super) stopping: CancellationToken,
@@ -56,13 +53,13 @@ pub(super) async fn carry_out(job: Job) {
     let span = tracing::info_span!("run", id = %job.id, model = %job.request.model);
     async {
         let asked = &job.route.model;
-        job.observer.run_started(&asked.name, &asked.driver);
+        job.means.observer.run_started(&asked.name, &asked.driver);
         let Attempt { model, ended, rest, .. } = job.tries().await;
         let failure = match &ended.outcome {
             Outcome::Finished { .. } => None,
             Outcome::Failed { failure, .. } => Some(failure.category),
         };
-        job.observer.run_ended(&asked.name, &asked.driver, failure);
+        job.means.observer.run_ended(&asked.name, &asked.driver, failure);
         log(&ended, job.entry.tries());
         let author = failure.is_none().then(|| Author { run: job.id, model: &model, at: Timestamp::now() });
         job.remember(&ended.outcome, rest.as_ref().is_some_and(Left::worked));

@@ -14,8 +14,10 @@ use super::error::RunError;
 use super::feed::Writer;
 use super::interest::Interest;
 use super::notices::Notices;
+use super::observer::Observer;
 use super::queue::Place;
 use super::reader::Reader;
+use super::replies::Replies;
 use super::step::{PluginFailed, Step};
 use super::streams::Streams;
 use super::system::{self, End};
@@ -32,6 +34,7 @@ pub(super) struct Listening<'a> {
     pub(super) until: Instant,
     /// How many notices of the plugin are logged.
     pub(super) notices: usize,
+    pub(super) observer: &'a dyn Observer,
     pub(super) interest: Interest<'a>,
 }
 
@@ -91,6 +94,8 @@ struct Pump<'a> {
     notices: Notices,
     model: &'a Model,
     place: &'a Place,
+    observer: &'a dyn Observer,
+    replies: Replies,
     writer: &'a Writer,
     /// Bytes that the process has printed.
     printed: u64,
@@ -116,6 +121,8 @@ impl<'a> Pump<'a> {
             notices: Notices::new(listening.notices),
             model: listening.model,
             place: listening.place,
+            observer: listening.observer,
+            replies: Replies::default(),
             writer: listening.interest.writer,
             printed: 0,
             is_final: false,
@@ -218,7 +225,9 @@ impl<'a> Pump<'a> {
         }
         // A CLI that waits for a word of the plugin would wait for ever.
         self.child.close_input();
-        self.writer.tell(Step::PluginFailed(PluginFailed { driver: self.model.driver.clone() })).await;
+        let plugin_failed = PluginFailed { driver: self.model.driver.clone() };
+        self.observer.plugin_failed(&plugin_failed);
+        self.writer.tell(Step::PluginFailed(plugin_failed)).await;
         Ok(Reader::raw(self.framing, failed))
     }
 
@@ -255,12 +264,21 @@ impl<'a> Pump<'a> {
         }
         self.is_final |= event.is_answer();
         self.used_a_tool |= matches!(event, Event::ToolCall(_));
-        if let Event::Session(id) = &event
-            && let Ok(id) = SessionId::try_from(id.as_str())
-        {
+        self.observer.event(&event);
+        if let Event::Session(id) = event {
+            self.session(id).await;
+        } else {
+            for reply in self.replies.of(event) {
+                self.writer.tell(Step::Reply(reply)).await;
+            }
+        }
+    }
+
+    async fn session(&mut self, id: String) {
+        if let Ok(id) = SessionId::try_from(id.as_str()) {
             self.place.hold_session(&self.model.driver, &id);
         }
-        self.writer.tell(Step::Event(event)).await;
+        self.writer.tell(Step::Session(id)).await;
     }
 
     /// The host ended the run: it knows why, the plugin may know what there was of an answer.

@@ -30,7 +30,6 @@ pub struct Runner {
     means: Means,
     live: LiveRuns,
     failures: Failures,
-    observer: Arc<dyn Observer>,
     tasks: Tasks,
 }
 
@@ -53,8 +52,8 @@ impl Runner {
         tasks: Tasks,
     ) -> Self {
         let git = Git::new(host.clone());
-        let means = Means { host, git, runs_dir, queue: Queue::new() };
-        Self { snapshots, means, live: LiveRuns::new(), failures: Failures::default(), observer, tasks }
+        let means = Means { host, git, runs_dir, queue: Queue::new(), observer };
+        Self { snapshots, means, live: LiveRuns::new(), failures: Failures::default(), tasks }
     }
 
     /// Starts a run, or joins the one that goes on for the same claim. Without an identity nothing is remembered of it.
@@ -90,10 +89,9 @@ impl Runner {
                 Ok(Run { id, listener, unread })
             }
             Entered::New(entry) => {
-                let (means, observer, stopping) =
-                    (self.means.clone(), Arc::clone(&self.observer), self.tasks.stopping());
+                let (means, stopping) = (self.means.clone(), self.tasks.stopping());
                 let id = entry.id();
-                let job = Job { id, route, request, repeated, memory, means, observer, entry, writer, stopping };
+                let job = Job { id, route, request, repeated, memory, means, entry, writer, stopping };
                 self.tasks.spawn(pipeline::carry_out(job).in_current_span());
                 Ok(Run { id, listener, unread })
             }

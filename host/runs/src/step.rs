@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use agentbay_domain::{Category, Event, Failure, Outcome, PluginId, Usage};
+use agentbay_domain::{Category, Failure, Outcome, PluginId, Reply, Usage};
 
 /// What comes of a run, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +16,10 @@ pub enum Step {
     },
     /// The try failed, and another follows. Of what was heard of it nothing was part of an answer, and all is void.
     Failed(FailedTry),
-    /// The agent said something.
-    Event(Event),
+    /// The CLI's own id of the session.
+    Session(String),
+    /// A step of the answer.
+    Reply(Reply),
     /// The plugin failed in the middle of what it read. What was heard stands; what follows is as the CLI printed it.
     PluginFailed(PluginFailed),
     /// The turn is over. Nothing comes after it.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use agentbay_domain::{Category, Conversation, Event, Failure, Message, Outcome, Role};
+use agentbay_domain::{Category, Conversation, Failure, Message, Outcome, Role};
 use agentbay_runs::doctor::{Examined, Versions, examine};
-use agentbay_runs::{Request, Run, Runner, Step};
+use agentbay_runs::{Joined, Parts, Request, Run, Runner, Step};
 use agentbay_runs::{Snapshots, Tasks};
 
 use super::load::Loaded;
@@ -58,15 +58,20 @@ async fn answer(runner: &Runner, model: &str) -> Result<String, Failure> {
 }
 
 async fn listen(mut run: Run) -> Result<String, Failure> {
-    let mut said = String::new();
+    let (mut parts, mut answered) = (Parts::default(), String::new());
     loop {
         match run.next().await {
-            Step::Event(Event::Text(text)) => said += &text,
-            Step::Event(_) | Step::Trying { .. } | Step::Failed(_) | Step::PluginFailed(_) => {}
+            Step::Reply(reply) => {
+                if let Some(Joined::Text { before, text }) = parts.joined(&reply) {
+                    answered += before;
+                    answered += text;
+                }
+            }
+            Step::Trying { .. } | Step::Session(_) | Step::Failed(_) | Step::PluginFailed(_) => {}
             Step::Ended(ended) => {
                 return match ended.outcome {
                     Outcome::Finished { answer, .. } => {
-                        Ok(if said.is_empty() { answer.unwrap_or_default() } else { said })
+                        Ok(if parts.have_text() { answered } else { answer.unwrap_or_default() })
                     }
                     Outcome::Failed { failure, .. } => Err(failure),
                 };

@@ -3,7 +3,6 @@
 //! `stream` and `whole` make the two kinds of answer out of what comes of the run. What is read and written stands in
 //! `agentbay_wire::chat`.
 
-mod paragraphs;
 mod stream;
 mod whole;
 

@@ -6,15 +6,14 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
-use agentbay_domain::{Event, HttpLimits, Outcome};
-use agentbay_runs::{Ended, Run, Step};
+use agentbay_domain::{HttpLimits, Outcome, Reply};
+use agentbay_runs::{Ended, Joined, Parts, Run, Step};
 use agentbay_wire::chat::{Chunk, ChunkChoice, Delta, Heading, StreamOptions, WireUsage, finish_reason};
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use tokio::time::timeout;
 
-use super::paragraphs::Paragraphs;
 use crate::error::ApiError;
 use crate::head::Head;
 use crate::sse;
@@ -40,7 +39,7 @@ struct Chunks {
     heading: Heading,
     include_usage: bool,
     limits: HttpLimits,
-    paragraphs: Paragraphs,
+    parts: Parts,
     ready: VecDeque<Bytes>,
     ended: bool,
     /// Set if the run failed before anything had been said.
@@ -57,7 +56,7 @@ impl Chunks {
             heading,
             include_usage: options.include_usage,
             limits,
-            paragraphs: Paragraphs::default(),
+            parts: Parts::default(),
             ready: VecDeque::new(),
             ended: false,
             failed_at_once: None,
@@ -100,10 +99,10 @@ impl Chunks {
     fn take(&mut self, step: Step) {
         self.head.hear(&step);
         match step {
-            Step::Event(event) => self.add(event),
-            Step::Trying { .. } => {}
+            Step::Reply(reply) => self.add(&reply),
+            Step::Trying { .. } | Step::Session(_) => {}
             Step::Failed(failed) => {
-                self.paragraphs = Paragraphs::default();
+                self.parts = Parts::default();
                 // Too late for the headers.
                 if self.head_is_out {
                     self.ready.push_back(sse::comment(&format!("{failed}, trying again")));
@@ -121,30 +120,19 @@ impl Chunks {
         }
     }
 
-    fn add(&mut self, event: Event) {
-        match event {
-            Event::Text(text) => self.push_text(&text),
-            Event::TextBreak => self.paragraphs.part(),
-            Event::Reasoning(text) if !text.is_empty() => {
-                self.push_delta(Delta { reasoning_content: Some(&text), ..Delta::default() });
+    fn add(&mut self, reply: &Reply) {
+        match self.parts.joined(reply) {
+            Some(Joined::Text { before, text }) => self.push_text(&format!("{before}{text}")),
+            Some(Joined::Reasoning(text)) => {
+                self.push_delta(Delta { reasoning_content: Some(text), ..Delta::default() });
             }
-            Event::Session(_)
-            | Event::Reasoning(_)
-            | Event::ToolCall(_)
-            | Event::ToolResult(_)
-            | Event::Usage(_)
-            | Event::Notice(_)
-            | Event::Reply(_)
-            | Event::EndInput
-            | Event::Done(_)
-            | Event::Extra(_) => {}
+            None => {}
         }
     }
 
     fn push_text(&mut self, text: &str) {
-        let text = format!("{}{text}", self.paragraphs.before(text));
         if !text.is_empty() {
-            self.push_delta(Delta { content: Some(&text), ..Delta::default() });
+            self.push_delta(Delta { content: Some(text), ..Delta::default() });
         }
     }
 
@@ -156,7 +144,7 @@ impl Chunks {
                 return;
             }
         };
-        if let (false, Some(answer)) = (self.paragraphs.spoken(), answer) {
+        if let (false, Some(answer)) = (self.parts.have_text(), answer) {
             self.push_text(&answer);
         }
         self.push(vec![ChunkChoice {
@@ -214,7 +202,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_run_that_is_lost_ends_its_stream_with_an_error() {
-        let (status, body) = lost_after(vec![Step::Event(Event::Text("half".to_owned()))]).await;
+        let (status, body) = lost_after(vec![Step::Reply(Reply::Added { at: 0, text: "half".to_owned() })]).await;
         let last = body.trim_end().rsplit("\n\n").next().unwrap();
         assert_eq!(status, 200);
         assert!(

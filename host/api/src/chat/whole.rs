@@ -1,13 +1,12 @@
 //! An answer in one piece.
 
-use agentbay_domain::{Category, Event, Failure, Outcome};
-use agentbay_runs::{Ended, Run, Step};
+use agentbay_domain::{Category, Failure, Outcome, Reply};
+use agentbay_runs::{Ended, Joined, Parts, Run, Step};
 use agentbay_wire::chat::{AnswerMessage, Choice, Completion, Heading, WireUsage, finish_reason};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use tokio::task::spawn_blocking;
 
-use super::paragraphs::Paragraphs;
 use crate::error::ApiError;
 use crate::head::Head;
 
@@ -21,9 +20,9 @@ pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
         let step = run.next().await;
         said.head.hear(&step);
         match step {
-            Step::Event(event) => said.add(event),
-            Step::Trying { .. } | Step::PluginFailed(_) => {}
-            Step::Failed(_) => said.paragraphs = Paragraphs::default(),
+            Step::Reply(reply) => said.add(&reply),
+            Step::Trying { .. } | Step::Session(_) | Step::PluginFailed(_) => {}
+            Step::Failed(_) => said.parts = Parts::default(),
             Step::Ended(ended) => return said.written(heading, ended).await,
         }
         if said.length() > run.unread() {
@@ -32,42 +31,24 @@ pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
     }
 }
 
-/// A long first piece is not copied.
-fn append(said: &mut String, text: String) {
-    if said.is_empty() {
-        *said = text;
-    } else {
-        said.push_str(&text);
-    }
-}
-
 /// What the agent has said.
 #[derive(Debug, Default)]
 struct Said {
-    paragraphs: Paragraphs,
+    parts: Parts,
     content: String,
     reasoning: String,
     head: Head,
 }
 
 impl Said {
-    fn add(&mut self, event: Event) {
-        match event {
-            Event::Text(text) => {
-                self.content += self.paragraphs.before(&text);
-                append(&mut self.content, text);
+    fn add(&mut self, reply: &Reply) {
+        match self.parts.joined(reply) {
+            Some(Joined::Text { before, text }) => {
+                self.content += before;
+                self.content += text;
             }
-            Event::TextBreak => self.paragraphs.part(),
-            Event::Reasoning(text) => append(&mut self.reasoning, text),
-            Event::Session(_)
-            | Event::ToolCall(_)
-            | Event::ToolResult(_)
-            | Event::Usage(_)
-            | Event::Notice(_)
-            | Event::Reply(_)
-            | Event::EndInput
-            | Event::Done(_)
-            | Event::Extra(_) => {}
+            Some(Joined::Reasoning(text)) => self.reasoning += text,
+            None => {}
         }
     }
 
@@ -110,11 +91,11 @@ impl Said {
         let (stop, answer) = match ended.outcome {
             Outcome::Finished { stop, answer } => (stop, answer),
             Outcome::Failed { failure, answer } => {
-                let partial = if self.paragraphs.spoken() { Some(self.content) } else { answer };
+                let partial = if self.parts.have_text() { Some(self.content) } else { answer };
                 return Err(ApiError::from(failure).with_partial(partial));
             }
         };
-        let content = if self.paragraphs.spoken() { self.content } else { answer.unwrap_or_default() };
+        let content = if self.parts.have_text() { self.content } else { answer.unwrap_or_default() };
         let message = AnswerMessage { role: "assistant", content, refusal: (), reasoning_content: self.reasoning };
         let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(stop) };
         let usage = WireUsage::of(ended.usage, ended.usage_estimated);
@@ -124,6 +105,7 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
+    use agentbay_domain::Part;
     use http_body_util::BodyExt;
 
     use super::*;
@@ -131,7 +113,9 @@ mod tests {
     #[tokio::test]
     async fn a_run_that_is_lost_is_an_error_with_what_there_was() {
         let heading = Heading { id: "i".to_owned(), created: 0, model: "m".to_owned() };
-        let run = Run::lost_after([Step::Event(Event::Text("half".to_owned()))]).await;
+        let part = Part::Text { continues: false };
+        let half = [Reply::Opened { at: 0, part }, Reply::Added { at: 0, text: "half".to_owned() }];
+        let run = Run::lost_after(half.map(Step::Reply)).await;
         let (head, body) = answer(run, heading).await.into_parts();
         let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         assert_eq!(head.status, 500);

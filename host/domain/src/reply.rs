@@ -1,0 +1,53 @@
+//! What an answer consists of, whatever produced it. Surfaces write it as their bytes.
+//!
+//! An answer is a sequence of parts. One part is open at a time; `at` is its number, from 0 within one attempt. The end
+//! of an attempt ends the part that is open.
+
+use super::Event;
+
+/// What a part of an answer contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Text of the answer.
+    Text {
+        /// It belongs to the same message as the text part before it, so that no paragraph begins with it.
+        continues: bool,
+    },
+    /// The reasoning before the answer.
+    Reasoning,
+}
+
+/// A step of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// A part begins.
+    Opened {
+        /// Its number.
+        at: u32,
+        /// What it contains.
+        part: Part,
+    },
+    /// The open part grows.
+    Added {
+        /// Its number.
+        at: u32,
+        /// Never empty.
+        text: String,
+    },
+    /// A part ends.
+    Closed {
+        /// Its number.
+        at: u32,
+    },
+}
+
+impl Reply {
+    /// The bytes that it takes in memory, approximately.
+    pub fn bytes(&self) -> u64 {
+        let text = match self {
+            Self::Added { text, .. } => text.len(),
+            Self::Opened { .. } | Self::Closed { .. } => 0,
+        };
+        Event::COST + text as u64
+    }
+}
