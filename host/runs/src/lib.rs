@@ -1,9 +1,10 @@
 //! One run, from a conversation to the end of its process.
 //!
 //! A run is taken in by `live`, waits in the `queue`, and goes `route` → `pipeline` → `attempt`, once or, as `retry`
-//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `streams` → `reader` → events → `replies`,
-//! which reach the client through the `feed` for as long as there is `interest`. The `text` of a stream is what a `terminal` of
-//! one `line` would leave; what the `system` refused a CLI is known by its last words.
+//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `streams` → `reader` →
+//! events → `replies`, which reach the client through the `feed` for as long as there is `interest`, and are an answer of
+//! `parts`. The `text` of a stream is what a `terminal` of one `line` would leave; what the `system` refused a CLI is
+//! known by its last words.
 
 mod attempt;
 pub mod compiler;
@@ -54,7 +55,7 @@ pub use dry_run::{Finding, dry_run};
 pub use error::{StartError, UnknownModel};
 pub use live::{Claim, Identity, LiveRun, Phase};
 pub use observer::Observer;
-pub use parts::{Joined, Parts};
+pub use parts::{Answer, Joined, Parts};
 pub use policy::executable;
 pub use runner::{Run, Runner};
 pub use snapshot::{Snapshot, Snapshots};

@@ -17,9 +17,3 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// A plugin failed in the middle of what it read.
     fn plugin_failed(&self, _failed: &PluginFailed) {}
 }
-
-/// Observes nothing.
-impl Observer for () {
-    fn run_started(&self, _model: &str, _driver: &PluginId) {}
-    fn run_ended(&self, _model: &str, _driver: &PluginId, _failure: Option<Category>) {}
-}

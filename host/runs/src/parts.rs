@@ -14,24 +14,34 @@ pub struct Parts {
 
 /// What a reply adds to an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Joined<'a> {
+pub enum Joined {
     /// More content.
     Text {
         /// What separates it from the content before it.
         before: &'static str,
         /// Never empty.
-        text: &'a str,
+        text: String,
     },
     /// More reasoning.
-    Reasoning(&'a str),
+    Reasoning(String),
+}
+
+/// An answer, collected.
+#[derive(Debug, Default)]
+pub struct Answer {
+    parts: Parts,
+    /// Its content.
+    pub content: String,
+    /// The reasoning before it.
+    pub reasoning: String,
 }
 
 impl Parts {
     /// What a reply adds, if it adds anything.
-    pub fn joined<'a>(&mut self, reply: &'a Reply) -> Option<Joined<'a>> {
+    pub fn joined(&mut self, reply: Reply) -> Option<Joined> {
         match reply {
             Reply::Opened { part, .. } => {
-                self.open(*part);
+                self.open(part);
                 None
             }
             Reply::Closed { .. } => None,
@@ -57,6 +67,29 @@ impl Parts {
     }
 }
 
+impl Answer {
+    /// Adds what a reply adds.
+    pub fn add(&mut self, reply: Reply) {
+        match self.parts.joined(reply) {
+            Some(Joined::Text { before, text }) => {
+                self.content += before;
+                append(&mut self.content, text);
+            }
+            Some(Joined::Reasoning(text)) => append(&mut self.reasoning, text),
+            None => {}
+        }
+    }
+}
+
+/// A long first piece is not copied.
+fn append(collected: &mut String, text: String) {
+    if collected.is_empty() {
+        *collected = text;
+    } else {
+        collected.push_str(&text);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -69,17 +102,13 @@ mod tests {
             (Part::Text { continues: true }, ", two"),
             (Part::Text { continues: false }, "three"),
         ];
-        let (mut joined, mut content, mut reasoning) = (Parts::default(), String::new(), String::new());
+        let mut answer = Answer::default();
         for (at, (part, text)) in (0..).zip(parts) {
             let text = text.to_owned();
             for reply in [Reply::Opened { at, part }, Reply::Added { at, text }, Reply::Closed { at }] {
-                match joined.joined(&reply) {
-                    Some(Joined::Text { before, text }) => content += &format!("{before}{text}"),
-                    Some(Joined::Reasoning(text)) => reasoning += text,
-                    None => {}
-                }
+                answer.add(reply);
             }
         }
-        assert_eq!((content.as_str(), reasoning.as_str()), ("one, two\n\nthree", "hm"));
+        assert_eq!((answer.content.as_str(), answer.reasoning.as_str()), ("one, two\n\nthree", "hm"));
     }
 }

@@ -28,13 +28,13 @@ enum Kind {
 
 impl Replies {
     /// The replies that an event amounts to. The agent's own tool calls are none.
-    pub(super) fn of(&mut self, event: Event) -> Vec<Reply> {
-        match event {
+    pub(super) fn of(&mut self, event: Event) -> impl Iterator<Item = Reply> + use<> {
+        let replies = match event {
             Event::Text(text) => self.add(Kind::Text, text),
             Event::Reasoning(text) => self.add(Kind::Reasoning, text),
             Event::TextBreak => {
                 self.in_message = false;
-                self.close().into_iter().collect()
+                [self.close(), None, None]
             }
             Event::ToolCall(_)
             | Event::ToolResult(_)
@@ -44,23 +44,23 @@ impl Replies {
             | Event::Reply(_)
             | Event::EndInput
             | Event::Done(_)
-            | Event::Extra(_) => Vec::new(),
-        }
+            | Event::Extra(_) => [None, None, None],
+        };
+        replies.into_iter().flatten()
     }
 
-    fn add(&mut self, kind: Kind, text: String) -> Vec<Reply> {
+    fn add(&mut self, kind: Kind, text: String) -> [Option<Reply>; 3] {
         if text.is_empty() {
-            return Vec::new();
+            return [None, None, None];
         }
         if let Some(open) = self.open.as_ref().filter(|open| open.kind == kind) {
-            return vec![Reply::Added { at: open.at, text }];
+            return [None, None, Some(Reply::Added { at: open.at, text })];
         }
         let at = self.next;
-        let mut replies: Vec<_> = self.close().into_iter().collect();
-        replies.extend([Reply::Opened { at, part: self.part(kind) }, Reply::Added { at, text }]);
+        let closed = self.close();
         self.open = Some(Open { at, kind });
         self.next += 1;
-        replies
+        [closed, Some(Reply::Opened { at, part: self.part(kind) }), Some(Reply::Added { at, text })]
     }
 
     fn part(&mut self, kind: Kind) -> Part {

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use agentbay_domain::{Category, Conversation, Failure, Message, Outcome, Role};
 use agentbay_runs::doctor::{Examined, Versions, examine};
-use agentbay_runs::{Joined, Parts, Request, Run, Runner, Step};
-use agentbay_runs::{Snapshots, Tasks};
+use agentbay_runs::{Answer, Request, Run, Runner, Snapshots, Step, Tasks};
 
 use super::load::Loaded;
 
@@ -58,20 +57,15 @@ async fn answer(runner: &Runner, model: &str) -> Result<String, Failure> {
 }
 
 async fn listen(mut run: Run) -> Result<String, Failure> {
-    let (mut parts, mut answered) = (Parts::default(), String::new());
+    let mut answered = Answer::default();
     loop {
         match run.next().await {
-            Step::Reply(reply) => {
-                if let Some(Joined::Text { before, text }) = parts.joined(&reply) {
-                    answered += before;
-                    answered += text;
-                }
-            }
+            Step::Reply(reply) => answered.add(reply),
             Step::Trying { .. } | Step::Session(_) | Step::Failed(_) | Step::PluginFailed(_) => {}
             Step::Ended(ended) => {
                 return match ended.outcome {
                     Outcome::Finished { answer, .. } => {
-                        Ok(if parts.have_text() { answered } else { answer.unwrap_or_default() })
+                        Ok(if answered.content.is_empty() { answer.unwrap_or_default() } else { answered.content })
                     }
                     Outcome::Failed { failure, .. } => Err(failure),
                 };

@@ -99,10 +99,9 @@ impl Chunks {
     fn take(&mut self, step: Step) {
         self.head.hear(&step);
         match step {
-            Step::Reply(reply) => self.add(&reply),
+            Step::Reply(reply) => self.add(reply),
             Step::Trying { .. } | Step::Session(_) => {}
             Step::Failed(failed) => {
-                self.parts = Parts::default();
                 // Too late for the headers.
                 if self.head_is_out {
                     self.ready.push_back(sse::comment(&format!("{failed}, trying again")));
@@ -120,11 +119,11 @@ impl Chunks {
         }
     }
 
-    fn add(&mut self, reply: &Reply) {
+    fn add(&mut self, reply: Reply) {
         match self.parts.joined(reply) {
             Some(Joined::Text { before, text }) => self.push_text(&format!("{before}{text}")),
             Some(Joined::Reasoning(text)) => {
-                self.push_delta(Delta { reasoning_content: Some(text), ..Delta::default() });
+                self.push_delta(Delta { reasoning_content: Some(&text), ..Delta::default() });
             }
             None => {}
         }
@@ -187,6 +186,7 @@ fn chunk(heading: &Heading, choices: Vec<ChunkChoice<'_>>, usage: Option<Option<
 
 #[cfg(test)]
 mod tests {
+    use agentbay_domain::Part;
     use http_body_util::BodyExt;
 
     use super::*;
@@ -202,7 +202,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_run_that_is_lost_ends_its_stream_with_an_error() {
-        let (status, body) = lost_after(vec![Step::Reply(Reply::Added { at: 0, text: "half".to_owned() })]).await;
+        let part = Part::Text { continues: false };
+        let half = [Reply::Opened { at: 0, part }, Reply::Added { at: 0, text: "half".to_owned() }];
+        let (status, body) = lost_after(half.map(Step::Reply).to_vec()).await;
         let last = body.trim_end().rsplit("\n\n").next().unwrap();
         assert_eq!(status, 200);
         assert!(

@@ -1,7 +1,7 @@
 //! An answer in one piece.
 
-use agentbay_domain::{Category, Failure, Outcome, Reply};
-use agentbay_runs::{Ended, Joined, Parts, Run, Step};
+use agentbay_domain::{Category, Failure, Outcome};
+use agentbay_runs::{Answer, Ended, Run, Step};
 use agentbay_wire::chat::{AnswerMessage, Choice, Completion, Heading, WireUsage, finish_reason};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -20,9 +20,9 @@ pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
         let step = run.next().await;
         said.head.hear(&step);
         match step {
-            Step::Reply(reply) => said.add(&reply),
-            Step::Trying { .. } | Step::Session(_) | Step::PluginFailed(_) => {}
-            Step::Failed(_) => said.parts = Parts::default(),
+            Step::Reply(reply) => said.answer.add(reply),
+            // Of a try that failed nothing was part of an answer.
+            Step::Trying { .. } | Step::Session(_) | Step::Failed(_) | Step::PluginFailed(_) => {}
             Step::Ended(ended) => return said.written(heading, ended).await,
         }
         if said.length() > run.unread() {
@@ -34,24 +34,11 @@ pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
 /// What the agent has said.
 #[derive(Debug, Default)]
 struct Said {
-    parts: Parts,
-    content: String,
-    reasoning: String,
+    answer: Answer,
     head: Head,
 }
 
 impl Said {
-    fn add(&mut self, reply: &Reply) {
-        match self.parts.joined(reply) {
-            Some(Joined::Text { before, text }) => {
-                self.content += before;
-                self.content += text;
-            }
-            Some(Joined::Reasoning(text)) => self.reasoning += text,
-            None => {}
-        }
-    }
-
     /// The answer, written as JSON in one go: off the threads that serve if that takes long.
     async fn written(self, heading: Heading, ended: Ended) -> Response {
         if self.length().max(ended.outcome.text_len() as u64) < LONG {
@@ -75,28 +62,29 @@ impl Said {
     }
 
     fn length(&self) -> u64 {
-        (self.content.len() + self.reasoning.len()) as u64
+        (self.answer.content.len() + self.answer.reasoning.len()) as u64
     }
 
     fn too_long(self, most: u64) -> Response {
         let message =
             format!("the answer is longer than {most} bytes: have it streamed, or raise `limits.unread` in proxy.toml");
         let failed = ApiError::from(Failure::new(Category::Unknown, message, ""));
-        let mut response = failed.with_partial(Some(self.content)).into_response();
+        let mut response = failed.with_partial(Some(self.answer.content)).into_response();
         self.head.tell(response.headers_mut());
         response
     }
 
     fn into_completion(self, heading: Heading, ended: Ended) -> Result<Completion, ApiError> {
+        let Answer { content, reasoning, .. } = self.answer;
         let (stop, answer) = match ended.outcome {
             Outcome::Finished { stop, answer } => (stop, answer),
             Outcome::Failed { failure, answer } => {
-                let partial = if self.parts.have_text() { Some(self.content) } else { answer };
+                let partial = if content.is_empty() { answer } else { Some(content) };
                 return Err(ApiError::from(failure).with_partial(partial));
             }
         };
-        let content = if self.parts.have_text() { self.content } else { answer.unwrap_or_default() };
-        let message = AnswerMessage { role: "assistant", content, refusal: (), reasoning_content: self.reasoning };
+        let content = if content.is_empty() { answer.unwrap_or_default() } else { content };
+        let message = AnswerMessage { role: "assistant", content, refusal: (), reasoning_content: reasoning };
         let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(stop) };
         let usage = WireUsage::of(ended.usage, ended.usage_estimated);
         Ok(Completion { heading, object: "chat.completion", choices: [choice], usage })
@@ -105,7 +93,7 @@ impl Said {
 
 #[cfg(test)]
 mod tests {
-    use agentbay_domain::Part;
+    use agentbay_domain::{Part, Reply};
     use http_body_util::BodyExt;
 
     use super::*;
