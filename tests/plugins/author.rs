@@ -1,4 +1,4 @@
-//! What the author of a plugin works with: projects, recorded runs, and a plugin tried without a server.
+//! The commands for authors of plugins: projects, recorded runs, and tests of a plugin without a server.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ fn prebuilt(id: &str) -> String {
     root().join(format!("plugins/prebuilt/{id}.wasm")).to_str().unwrap().to_owned()
 }
 
-/// A plugin that was built for the tests.
+/// A component built for the tests.
 fn built(id: &str) -> String {
     fixtures().join(format!("plugins/{id}.wasm")).to_str().unwrap().to_owned()
 }
@@ -27,7 +27,7 @@ fn recorded(cli: &str) -> String {
     fixtures().join(cli).to_str().unwrap().to_owned()
 }
 
-/// A machine with a recorded run of a CLI that prints this and ends well.
+/// A machine with a recorded run of a CLI that prints `stdout` and exits with 0.
 fn with_run(stdout: &str) -> Machine {
     let machine = Machine::new();
     let folder = machine.path("work/fixtures/run");
@@ -47,7 +47,7 @@ fn checked_json(machine: &Machine, args: &[&str]) -> (Option<i32>, Value) {
     (run.code, serde_json::from_str(&run.stdout).unwrap())
 }
 
-/// Files below a folder, with what is in them.
+/// The files below a folder, with their content.
 fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -65,17 +65,17 @@ fn files(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn the_components_give_what_is_expected_of_recorded_runs_however_these_are_cut() {
+fn prebuilt_components_give_the_golden_events_for_every_split_of_recorded_output() {
     let machine = Machine::new();
     for (id, cli, runs) in [("grok", "grok", 8), ("opencode", "opencode", 47), ("acp", "acp", 16)] {
         let run = check(&machine, &[&prebuilt(id), &recorded(cli)]);
-        let verdict = format!("the command lines are well; {runs} of {runs} recorded runs are well");
+        let verdict = format!("the command lines are valid; {runs} of {runs} recorded runs passed");
         assert_eq!((run.code, run.stdout.lines().last(), run.stderr.as_str()), (Some(0), Some(verdict.as_str()), ""));
     }
 }
 
 #[test]
-fn a_plugin_is_shown_with_what_it_asks_for() {
+fn check_shows_the_description_of_a_plugin() {
     let run = check(&Machine::new(), &[&built("stranger")]);
     let lines: Vec<&str> = run.stdout.lines().filter(|line| !line.starts_with("  sha256    ")).collect();
     let title = format!("stranger 1.0.0 (Stranger) in {}", built("stranger"));
@@ -85,23 +85,22 @@ fn a_plugin_is_shown_with_what_it_asks_for() {
         "  output    text",
         "  features  partial",
         "  models    -",
-        "the command lines are well; no recorded runs were given",
+        "the command lines are valid; no recorded runs were given",
     ];
     assert_eq!((run.code, lines), (Some(0), expected.to_vec()));
 }
 
 #[test]
-fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
+fn every_fault_of_a_plugin_is_reported_with_its_evidence() {
     let machine = with_run("hello\nthere\nbye\n");
     let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
     let plans = [
-        "`describe` claims `read-only`, and where `permission` is \"read-only\", `prepare` gives the same command line as \
-         where it is not",
-        "`describe` claims `resume`, and where a `session` is resumed, `prepare` gives the same command line as where it is \
-         not",
-        "`prepare` makes an option of a prompt that begins with `-`: write it to standard input, or put `--` before it",
+        "`describe` claims `read-only`, but `prepare` plans the same command line whether or not `permission` is \"read-only\"",
+        "`describe` claims `resume`, but `prepare` plans the same command line whether or not a `session` is resumed",
+        "`prepare` passes a prompt that starts with `-` as an option: write the prompt to standard input, or put `--` before it",
         "`prepare` plans to start \"sh\", which `describe` does not declare",
-        "`prepare` sets the variable LD_PRELOAD, which no plugin may: it changes what programs load or whom they talk to",
+        "`prepare` sets the variable LD_PRELOAD, which no plugin may set: it changes what programs load or which server they \
+         contact",
     ];
     assert_eq!((code, &report["well"], &report["plans"]), (Some(1), &json!(false), &json!(plans)));
 
@@ -113,8 +112,8 @@ fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
     let trap = "with line 1 of standard output replaced by \"null\": the plugin failed in `transcript.output`: \
                 wasm trap: wasm `unreachable` instruction executed";
     let expected = [
-        ("chunking", "cut a byte at a time, it gives other events than all at once"),
-        ("false-finish", "cut off before its first line, it counts as finished"),
+        ("chunking", "split a byte at a time, the events differ from those of unsplit output"),
+        ("false-finish", "truncated before its first line, it counts as finished"),
         ("trap", trap),
         ("no-golden", "there is no golden.json"),
     ];
@@ -122,7 +121,7 @@ fn what_an_author_did_wrong_is_told_each_with_what_it_shows_by() {
 }
 
 #[test]
-fn events_that_nobody_gets_are_told() {
+fn events_that_reach_no_client_are_reported() {
     let machine = with_run("waste\n");
     let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
     let faults = report["runs"][0]["faults"].as_array().unwrap().iter();
@@ -130,14 +129,14 @@ fn events_that_nobody_gets_are_told() {
         .filter(|fault| fault["kind"] == "dropped")
         .map(|fault| (fault["what"].as_str().unwrap(), fault["more"].as_u64().unwrap()))
         .collect();
-    let first = "the session \"a b/../$(x)\" is not told to clients: an id has letters, digits, `.`, `_`, `:` and `-`, at most \
-                 200, beginning with a letter or digit";
-    // And the input that is no JSON, the result without a call, two counts, the text behind the end.
+    let first = "the session \"a b/../$(x)\" is not sent to clients: an id has letters, digits, `.`, `_`, `:` and `-`, at most \
+                 200, starting with a letter or digit";
+    // Five more: the input that is not JSON, the result without a call, two counts, the text after the end.
     assert_eq!((code, dropped), (Some(1), vec![(first, 5)]));
 }
 
 #[test]
-fn a_long_recorded_run_is_harmed_where_it_is_shortened_and_at_a_few_lines_of_the_whole() {
+fn a_long_recorded_run_is_corrupted_in_a_sample_and_at_a_few_lines_of_its_full_length() {
     let machine = with_run(&("hello\n".repeat(3000) + "bye\n"));
     let (code, report) = checked_json(&machine, &[&built("careless"), "fixtures"]);
     let faults = report["runs"][0]["faults"].as_array().unwrap().iter();
@@ -146,24 +145,24 @@ fn a_long_recorded_run_is_harmed_where_it_is_shortened_and_at_a_few_lines_of_the
             (fault["kind"].as_str().unwrap(), fault["what"].as_str().unwrap(), fault["more"].as_u64().unwrap())
         })
         .collect();
-    let trap = "shortened to 119 lines, with line 1 of standard output replaced by \"null\": the plugin failed in \
+    let trap = "sampled to 119 lines, with line 1 of standard output replaced by \"null\": the plugin failed in \
                 `transcript.output`: wasm trap: wasm `unreachable` instruction executed";
-    let finish = "shortened to 119 lines, cut off before its first line, it counts as finished";
-    let (lines, in_whole_length) = (119, 4);
-    let cut_off = |lines| 2 * (2 * lines + 1);
-    // Only behind its last line it is not cut off; replaced it can be by seven lines that the plugin bears.
-    let finishes = cut_off(lines) - 2 + 7 + cut_off(in_whole_length);
+    let finish = "sampled to 119 lines, truncated before its first line, it counts as finished";
+    let (lines, full_length_lines) = (119, 4);
+    let truncations = |lines| 2 * (2 * lines + 1);
+    // Truncation after the last line changes nothing. Seven replacement lines do not make the plugin trap.
+    let finishes = truncations(lines) - 2 + 7 + truncations(full_length_lines);
     let expected = [
-        ("chunking", "cut a byte at a time, it gives other events than all at once", 5),
+        ("chunking", "split a byte at a time, the events differ from those of unsplit output", 5),
         ("false-finish", finish, finishes - 1),
-        ("trap", trap, 2 * (lines + in_whole_length) - 1),
+        ("trap", trap, 2 * (lines + full_length_lines) - 1),
         ("no-golden", "there is no golden.json", 0),
     ];
     assert_eq!((code, faults), (Some(1), expected.to_vec()));
 }
 
 #[test]
-fn a_difference_is_shown_line_by_line() {
+fn a_difference_from_the_golden_file_is_shown_line_by_line() {
     let machine = Machine::new();
     let folder = machine.path("work/plain");
     fs::create_dir(&folder).unwrap();
@@ -173,24 +172,24 @@ fn a_difference_is_shown_line_by_line() {
     let golden = fs::read_to_string(folder.join("golden.json")).unwrap();
     fs::write(folder.join("golden.json"), golden.replace("says hello", "says goodbye")).unwrap();
     let run = check(&machine, &[&prebuilt("grok"), "plain"]);
-    let told: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("      ")).collect();
+    let lines: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with("      ")).collect();
     let rest = "This is a plain answer in one short paragraph.\"}";
     let expected = [
-        "      it is not what golden.json expects".to_owned(),
+        "      the events differ from golden.json".to_owned(),
         "          {\"events\":[".to_owned(),
         format!("        - {{\"text\":\"The scripted model says goodbye. {rest}"),
         format!("        + {{\"text\":\"The scripted model says hello. {rest}"),
         "          ],".to_owned(),
     ];
-    assert_eq!((run.code, told), (Some(1), expected.iter().map(String::as_str).collect()));
+    assert_eq!((run.code, lines), (Some(1), expected.iter().map(String::as_str).collect()));
 
     let renewed = check(&machine, &[&prebuilt("grok"), "plain", "--renew"]);
     assert_eq!((renewed.code, fs::read_to_string(folder.join("golden.json")).unwrap()), (Some(0), golden));
-    assert!(renewed.stdout.contains("golden.json is renewed:\n"), "{}", renewed.stdout);
+    assert!(renewed.stdout.contains("golden.json was rewritten:\n"), "{}", renewed.stdout);
 }
 
 #[test]
-fn a_plugin_that_the_host_would_refuse_is_refused_under_the_same_limits() {
+fn check_refuses_a_plugin_that_the_host_would_refuse_under_the_same_limits() {
     let machine = Machine::configured("[plugins.endless.limits]\ncall_cpu = \"50ms\"\n");
     let file = built("endless");
     let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
@@ -201,7 +200,7 @@ fn a_plugin_that_the_host_would_refuse_is_refused_under_the_same_limits() {
 }
 
 #[test]
-fn what_is_no_recorded_run_is_told_apart_from_a_faulty_plugin() {
+fn a_folder_without_a_recorded_run_ends_with_2_unlike_a_faulty_plugin() {
     let machine = Machine::new();
     let run = check(&machine, &[&prebuilt("echo"), "."]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""));
@@ -214,20 +213,20 @@ fn run_stranger(machine: &Machine, args: &[&str]) -> Run {
 }
 
 #[test]
-fn a_turn_is_run_with_the_program_that_was_granted_and_told_as_it_goes() {
+fn a_turn_runs_the_granted_program_and_prints_plan_events_and_end() {
     let machine = Machine::new();
     machine.script("stranger", "printf '%s, it is %s' \"$1\" \"$TERM\"");
     let run = run_stranger(&machine, &["--allow", "stranger"]);
     let stdout = format!(
         "program      {}\nargument     \"--hello\"\ntext         \"--hello, it is dumb\"\nfinished\n\
-         tokens       1 in, 5 out (a guess: the CLI told nothing)\n",
+         tokens       1 in, 5 out (estimated: the CLI reported none)\n",
         machine.name("bin/stranger")
     );
     assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
 }
 
 #[test]
-fn a_turn_can_be_had_as_json_lines() {
+fn a_turn_can_be_printed_as_json_lines() {
     let machine = Machine::new();
     machine.script("mine", "echo no >&2; exit 3");
     let run = run_stranger(&machine, &["--program", "mine", "--json"]);
@@ -241,24 +240,24 @@ fn a_turn_can_be_had_as_json_lines() {
 }
 
 #[test]
-fn a_program_that_was_not_granted_is_not_started_and_the_way_to_grant_it_is_told() {
+fn a_program_without_a_grant_is_not_started_and_the_message_states_how_to_grant_it() {
     let machine = Machine::new();
     machine.recording("stranger", &["say", "hello"]);
     let run = run_stranger(&machine, &[]);
-    let told = "the plugin wants to start `stranger`: to let it, add `--allow stranger`, or `--program FILE` to have that \
-                file started in its place\n";
-    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(2), "", told));
+    let expected = "the plugin wants to start `stranger`: to allow it, add `--allow stranger`, or `--program FILE` to start \
+                    that file instead\n";
+    assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(2), "", expected));
     assert!(!machine.path("stranger.json").exists());
 }
 
 #[test]
-fn a_plugin_of_the_program_may_start_its_own() {
+fn an_embedded_plugin_may_start_its_own_program() {
     let run = Machine::new().run(&["plugin", "run", &prebuilt("echo"), "--prompt", "hello"]);
     assert_eq!(run.code, Some(0));
     assert!(run.stdout.contains("\ntext         \"hello\"\nfinished\n"), "{}", run.stdout);
 }
 
-/// What a template makes of a plugin's id.
+/// The files of a template, filled in with a plugin's id.
 fn filled(template: &Path, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let fill = |text: Vec<u8>| match String::from_utf8(text) {
         Ok(text) => text.replace("{{name}}", name).into_bytes(),
@@ -268,7 +267,7 @@ fn filled(template: &Path, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_new_project_is_made_of_the_template_the_contract_and_the_sdk() {
+fn a_new_project_consists_of_the_template_the_contract_and_the_sdk() {
     let machine = Machine::new();
     let run = machine.run(&["plugin", "new", "my-cli"]);
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
@@ -294,23 +293,23 @@ fn a_new_project_is_made_of_the_template_the_contract_and_the_sdk() {
 }
 
 #[test]
-fn a_project_takes_no_name_that_is_taken_and_no_folder_that_is_in_use() {
+fn a_project_with_the_name_of_an_embedded_plugin_or_in_a_used_folder_is_refused() {
     let machine = Machine::new();
-    let told = |args: &[&str]| {
+    let message = |args: &[&str]| {
         let run = machine.run(&[&["plugin", "new"], args].concat());
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{args:?}");
         run.stderr
     };
-    assert_eq!(told(&["claude"]), "`claude` is a plugin that is part of agentbay: choose another name\n");
-    assert!(told(&["My CLI"]).contains("\"My CLI\" is no driver name"), "{}", told(&["My CLI"]));
-    assert!(told(&["mine", "--lang", "cobol"]).contains("it is `rust`, `js`, `python` or `c`"));
+    assert_eq!(message(&["claude"]), "`claude` is the name of an embedded plugin: choose another name\n");
+    assert!(message(&["My CLI"]).contains("\"My CLI\" is no driver name"), "{}", message(&["My CLI"]));
+    assert!(message(&["mine", "--lang", "cobol"]).contains("choose `rust`, `js`, `python` or `c`"));
     machine.write("note", "mine");
-    assert_eq!(told(&["mine", "--dir", "."]), ". is not empty: choose another folder with --dir\n");
+    assert_eq!(message(&["mine", "--dir", "."]), ". is not empty: choose another folder with --dir\n");
     assert_eq!(files(&machine.path("work")), [(PathBuf::from("note"), b"mine".to_vec())]);
 }
 
 #[test]
-fn a_run_of_a_cli_is_recorded_without_what_is_nobodys_business_and_can_be_checked() {
+fn a_run_of_a_cli_is_recorded_without_private_data_and_can_be_checked() {
     let machine = Machine::new();
     machine.script("stranger", "cat; echo \"$HOME $PWD/src $MY_TOKEN\"; echo 'Bearer abcdefgh12' >&2; exit 3");
     machine.write("prompt", "say hello\n");
@@ -321,7 +320,7 @@ fn a_run_of_a_cli_is_recorded_without_what_is_nobodys_business_and_can_be_checke
 
     let (home, work) = (machine.name("home"), machine.name("work"));
     assert_eq!((run.code, run.stdout), (Some(0), format!("say hello\n{home} {work}/src very-secret\n")));
-    let told: Vec<&str> = run.stderr.lines().collect();
+    let lines: Vec<&str> = run.stderr.lines().collect();
     let expected = [
         "Bearer abcdefgh12",
         "recorded fixtures/stranger (exit code 3)",
@@ -330,7 +329,7 @@ fn a_run_of_a_cli_is_recorded_without_what_is_nobodys_business_and_can_be_checke
         "  taken out: the value of MY_TOKEN, 1 times",
         "  taken out: the working directory, 2 times",
     ];
-    assert_eq!(told[..told.len() - 1], expected);
+    assert_eq!(lines[..lines.len() - 1], expected);
 
     let folder = machine.path("work/fixtures/stranger");
     let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
@@ -352,12 +351,12 @@ fn a_run_of_a_cli_is_recorded_without_what_is_nobodys_business_and_can_be_checke
     assert_eq!(check(&machine, &[&built("stranger"), "fixtures", "--renew"]).code, Some(0));
     assert_eq!(check(&machine, &[&built("stranger"), "fixtures"]).code, Some(0));
     let again = machine.run(&["plugin", "record", "--", "stranger"]);
-    let told = "fixtures/stranger is there already: choose another folder with --out, or remove it\n";
-    assert_eq!((again.code, again.stderr.as_str()), (Some(2), told));
+    let expected = "fixtures/stranger already exists: choose another folder with --out, or remove it\n";
+    assert_eq!((again.code, again.stderr.as_str()), (Some(2), expected));
 }
 
 #[test]
-fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stops_it() {
+fn a_recorded_cli_and_all_its_processes_end_when_the_author_stops_the_command() {
     let (file, record) = (built("stranger"), ["plugin", "record", "--", "stranger"]);
     let run = ["plugin", "run", &file, "--prompt", "hi", "--allow", "stranger"];
     for (args, signal) in
@@ -381,7 +380,7 @@ fn a_cli_that_is_recorded_or_tried_ends_with_all_it_started_when_the_author_stop
 }
 
 #[test]
-fn a_cli_that_never_ends_is_recorded_until_its_time_is_over() {
+fn a_cli_that_never_ends_is_recorded_until_the_timeout() {
     let machine = Machine::new();
     machine.script("stranger", "echo 'Paste your code here:'; exec sleep 1000");
     let run = machine.run(&["plugin", "record", "--timeout", "1s", "--", "stranger"]);
@@ -397,12 +396,12 @@ fn a_cli_that_never_ends_is_recorded_until_its_time_is_over() {
 }
 
 #[test]
-fn a_run_of_the_author_passes_variables_on_as_a_model_does() {
+fn plugin_run_passes_variables_to_the_cli_as_a_model_does() {
     let machine = Machine::new();
     machine.script("stranger", "echo \"$MADE_UP ${OTHER-none}\"");
     let run = ["plugin", "run", &built("stranger"), "--prompt", "hi", "--allow", "stranger"];
-    let told = machine.run(&[&run[..], &["--env", "MADE_UP=here", "--env", "OTHER"]].concat());
-    assert!(told.code == Some(0) && told.stdout.contains("here none"), "{}{}", told.stdout, told.stderr);
+    let run = machine.run(&[&run[..], &["--env", "MADE_UP=here", "--env", "OTHER"]].concat());
+    assert!(run.code == Some(0) && run.stdout.contains("here none"), "{}{}", run.stdout, run.stderr);
 }
 
 #[test]
@@ -424,10 +423,10 @@ fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
 
     let careless = machine.run(&["plugin", "pack", &built("careless"), "--out", "dist"]);
     assert_eq!((careless.code, careless.stdout.as_str()), (Some(2), ""));
-    assert!(careless.stderr.contains("makes an option of a prompt"), "{}", careless.stderr);
+    assert!(careless.stderr.contains("passes a prompt that starts with `-` as an option"), "{}", careless.stderr);
 }
 
-/// The custom sections of a component and of all in it.
+/// The names of the custom sections of a component and of everything nested in it.
 fn customs(component: &[u8]) -> Vec<String> {
     let sections = wasmparser::Parser::new(0).parse_all(component).map(Result::unwrap);
     let customs = sections.filter_map(|section| match section {
@@ -438,7 +437,7 @@ fn customs(component: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn a_plugin_that_is_stripped_before_it_is_packed_does_the_same_without_its_names() {
+fn a_stripped_component_gives_the_same_events_without_its_names() {
     let machine = Machine::new();
     let run = machine.run(&["plugin", "pack", &prebuilt("grok"), "--strip", "--out", "dist"]);
     let (whole, stripped) =

@@ -1,4 +1,4 @@
-//! `plugin check`: loads a plugin as the host would, looks at the command lines it makes, and replays what was recorded of
+//! `plugin check`: loads a plugin as the host does, checks the command lines that it plans, and replays recorded runs of
 //! its CLI.
 
 use std::collections::BTreeSet;
@@ -9,56 +9,56 @@ use agentbay_config::{Overrides, Source};
 use agentbay_domain::{Event, Permission, Plan, Turn};
 use agentbay_os::process::is_withheld;
 
-use super::error::AuthorError;
+use super::error::KitError;
 use super::fixture::{fixtures, usual_turn};
-use super::report::{About, Report};
+use super::report::{CheckReport, PluginSummary};
 use super::subject::Subject;
-use super::trial::examine;
+use super::suite::check_fixture;
 
-/// What is to be checked.
+/// Options of `plugin check`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct CheckOptions {
     /// The component.
     pub file: PathBuf,
-    /// Recorded runs, or folders of such.
+    /// Folders of recorded runs, or folders that contain such folders.
     pub fixtures: Vec<PathBuf>,
-    /// What comes of the recorded runs is to be expected from now on.
+    /// Write the events of the recorded runs to their `golden.json`.
     pub renew: bool,
 }
 
-/// Checks a plugin under the limits of the settings. A plugin that is refused or does wrong is no error.
+/// Checks a plugin under the limits of the configuration. A refused or wrong plugin is a report, not an error.
 ///
 /// # Errors
-/// See [`AuthorError`].
-pub async fn check(source: &Source, wanted: &Wanted) -> Result<Report, AuthorError> {
+/// See [`KitError`].
+pub async fn check(source: &Source, options: &CheckOptions) -> Result<CheckReport, KitError> {
     let config = agentbay_config::load(source, &Overrides::default())?;
-    let fixtures = fixtures(&wanted.fixtures)?;
-    let subject = match Subject::load(&config, &wanted.file).await? {
+    let fixtures = fixtures(&options.fixtures)?;
+    let subject = match Subject::load(&config, &options.file).await? {
         Ok(subject) => Arc::new(subject),
-        Err(refused) => return Ok(Report::refused(wanted.file.clone(), &refused)),
+        Err(refused) => return Ok(CheckReport::refused(options.file.clone(), &refused)),
     };
-    let mut report = Report::new(About::of(&subject), subject.limits.plugin);
+    let mut report = CheckReport::new(PluginSummary::of(&subject), subject.limits.plugin);
     report.plans = plans(&subject).await.faults;
     report.plans.extend(claims(&subject).await);
     for (at, fixture) in fixtures.iter().enumerate() {
         let beside = fixtures.get(at + 1).or(fixtures.first()).unwrap_or(fixture);
-        report.runs.push(examine(&subject, fixture, beside, wanted.renew).await?);
+        report.runs.push(check_fixture(&subject, fixture, beside, options.renew).await?);
     }
     Ok(report)
 }
 
-/// What was seen of the command lines that a plugin makes.
+/// The command lines that a plugin plans.
 #[derive(Debug, Default)]
 pub(super) struct Plans {
-    /// What is wrong with them, each once.
+    /// Their faults, without duplicates.
     pub(super) faults: BTreeSet<String>,
     /// Variables that they set.
     pub(super) variables: BTreeSet<String>,
 }
 
-/// Has a plugin make command lines for several turns.
+/// Calls `prepare` for turns of every kind.
 pub(super) async fn plans(subject: &Subject) -> Plans {
-    let mut seen = Plans::default();
+    let mut plans = Plans::default();
     for turn in turns() {
         let prepared = match subject.instance().await {
             Ok(mut instance) => instance.prepare(&turn).await,
@@ -66,21 +66,21 @@ pub(super) async fn plans(subject: &Subject) -> Plans {
         };
         match prepared {
             Ok(Ok(plan)) => {
-                seen.faults.extend(judge(subject, &turn, &plan));
+                plans.faults.extend(judge(subject, &turn, &plan));
                 let set = plan.env().iter().filter(|(_, value)| value.is_some());
-                seen.variables.extend(set.map(|(name, _)| name.clone()));
+                plans.variables.extend(set.map(|(name, _)| name.clone()));
             }
             // A plugin may refuse a turn.
             Ok(Err(_)) => {}
             Err(error) => {
-                seen.faults.insert(error.to_string());
+                plans.faults.insert(error.to_string());
             }
         }
     }
-    seen
+    plans
 }
 
-/// What `describe` claims and the command lines do not show: a turn that asks for it is started as any other.
+/// Features that `describe` claims although `prepare` plans the same command line with and without them.
 async fn claims(subject: &Subject) -> Vec<String> {
     let features = &subject.plugin.description().features;
     let usual = with(Permission::WorkspaceWrite);
@@ -100,29 +100,29 @@ async fn claims(subject: &Subject) -> Vec<String> {
         ),
     ];
     let mut faults = Vec::new();
-    for (_, feature, asked, turn) in claimed.into_iter().filter(|(is_claimed, ..)| *is_claimed) {
+    for (_, feature, condition, turn) in claimed.into_iter().filter(|(is_claimed, ..)| *is_claimed) {
         let (plain, other) = (started(subject, &usual).await, started(subject, &turn).await);
         if plain.is_some() && plain == other {
             faults.push(format!(
-                "`describe` claims `{feature}`, and where {asked}, `prepare` gives the same command line as where it is not"
+                "`describe` claims `{feature}`, but `prepare` plans the same command line whether or not {condition}"
             ));
         }
     }
     faults
 }
 
-/// The plan of a turn; none if there is none, or if the plugin goes on to talk with its CLI, and may say there what is asked.
+/// The plan of a turn. `None` if there is none, or if the plugin keeps a dialogue with its CLI and may pass the setting there.
 async fn started(subject: &Subject, turn: &Turn) -> Option<Plan> {
     let plan = subject.instance().await.ok()?.prepare(turn).await.ok()?.ok()?;
-    let begun = subject.transcript(turn).await.ok()?.begin(turn).await.ok()?;
-    begun.contains(&Event::EndInput).then_some(plan)
+    let events = subject.transcript(turn).await.ok()?.begin(turn).await.ok()?;
+    events.contains(&Event::EndInput).then_some(plan)
 }
 
 fn with(permission: Permission) -> Turn {
     Turn { permission, ..usual_turn() }
 }
 
-/// Turns that differ in what plugins look at.
+/// Turns that differ in the fields which plugins use.
 fn turns() -> Vec<Turn> {
     let mut turns: Vec<Turn> =
         [Permission::ReadOnly, Permission::WorkspaceWrite, Permission::FullAccess].map(with).into();
@@ -138,14 +138,14 @@ fn judge(subject: &Subject, turn: &Turn, plan: &Plan) -> Vec<String> {
         faults.push(format!("`prepare` plans to start {:?}, which `describe` does not declare", plan.program()));
     }
     for (name, _) in plan.env().iter().filter(|(name, value)| value.is_some() && is_withheld(name)) {
-        faults.push(format!("`prepare` sets the variable {name}, which no plugin may: it changes what programs load or whom they talk to"));
+        faults.push(format!("`prepare` sets the variable {name}, which no plugin may set: it changes what programs load or which server they contact"));
     }
     let prompt = plan.args().iter().position(|arg| *arg == turn.prompt && arg.starts_with('-'));
     if let Some(at) = prompt
         && !plan.args()[..at].iter().any(|arg| arg == "--")
     {
-        let advice = "write it to standard input, or put `--` before it";
-        faults.push(format!("`prepare` makes an option of a prompt that begins with `-`: {advice}"));
+        let advice = "write the prompt to standard input, or put `--` before it";
+        faults.push(format!("`prepare` passes a prompt that starts with `-` as an option: {advice}"));
     }
     faults
 }

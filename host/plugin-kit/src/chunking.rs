@@ -1,4 +1,4 @@
-//! Ways in which output can be cut into the pieces that the host reads. The order of the two streams stays.
+//! Ways to split output into the pieces that the host reads. The order of the two streams is kept.
 
 use agentbay_domain::StreamName;
 use agentbay_os::process::CHUNK;
@@ -6,23 +6,22 @@ use fastrand::Rng;
 
 use super::fixture::Read;
 
-/// A way of cutting.
+/// A way to split output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Chunking {
-    /// As long as one stream speaks, as much in one piece as the host reads at once. The others are compared with this one.
+    /// All output of one stream up to output of the other, in pieces of the host's read size. The baseline for the others.
     Whole,
-    /// As it was read when it was recorded.
+    /// As recorded.
     Recorded,
-    /// So many bytes at a time.
+    /// Pieces of N bytes.
     Each(usize),
-    /// Where it hurts: inside every character of several bytes, inside every escape sequence, between CR and LF, around
-    /// every line end.
+    /// Inside every multi-byte character and every escape sequence, between CR and LF, and around every line end.
     Borders,
-    /// By chance, the same each time.
+    /// Random pieces from a fixed seed.
     Random(u64),
 }
 
-/// All ways but the whole.
+/// All ways except `Whole`.
 pub(super) const CHUNKINGS: [Chunking; 7] = [
     Chunking::Recorded,
     Chunking::Each(1),
@@ -33,17 +32,17 @@ pub(super) const CHUNKINGS: [Chunking; 7] = [
     Chunking::Random(3),
 ];
 
-/// Of what is longer, this many bytes at the start and as many at the end are cut finely: every piece may be a call.
+/// In longer output, only this many bytes at the start and at the end are split finely, since every piece may be a call.
 const FINE: usize = 32 * 1024;
 
-/// The pieces between, in bytes. It is odd, so that borders fall anywhere.
+/// Size of the pieces in between, in bytes. It is odd, so that boundaries fall at any offset.
 const COARSE: usize = 997;
 
-/// The longest piece by chance: most of them end in mid-line, some hold several lines.
-const LONGEST_BY_CHANCE: usize = 400;
+/// Longest random piece: most end inside a line, some hold several lines.
+const LONGEST_RANDOM: usize = 400;
 
 impl Chunking {
-    /// For people.
+    /// The name, for people.
     pub(super) fn name(self) -> String {
         match self {
             Self::Whole => "all at once".to_owned(),
@@ -51,11 +50,11 @@ impl Chunking {
             Self::Each(1) => "a byte at a time".to_owned(),
             Self::Each(bytes) => format!("{bytes} bytes at a time"),
             Self::Borders => "inside characters and line ends".to_owned(),
-            Self::Random(seed) => format!("by chance (seed {seed})"),
+            Self::Random(seed) => format!("at random (seed {seed})"),
         }
     }
 
-    /// Cuts what was read.
+    /// Splits output.
     pub(super) fn cut(self, reads: &[Read]) -> Vec<Read> {
         if self == Self::Recorded {
             return reads.to_vec();
@@ -73,7 +72,7 @@ impl Chunking {
                 let borders = (1..bytes.len()).filter(|at| is_border(bytes[at - 1], bytes[*at]));
                 thinned(borders, 1, bytes.len())
             }
-            Self::Random(seed) => by_chance(seed, bytes.len()),
+            Self::Random(seed) => random_cuts(seed, bytes.len()),
         };
         let starts = std::iter::once(0).chain(cuts.iter().copied());
         let ends = cuts.iter().copied().chain(std::iter::once(bytes.len()));
@@ -81,7 +80,7 @@ impl Chunking {
     }
 }
 
-/// What was read, with what is longer than this cut in pieces.
+/// Splits every piece that is longer than `size`.
 pub(super) fn at_most(size: usize, reads: &[Read]) -> Vec<Read> {
     let pieces = |read: &Read| -> Vec<Read> {
         let source = read.source;
@@ -90,7 +89,7 @@ pub(super) fn at_most(size: usize, reads: &[Read]) -> Vec<Read> {
     reads.iter().flat_map(pieces).collect()
 }
 
-/// The cuts of something so long: all near its ends, and a bounded number between.
+/// The cuts of output of this length: all near its ends, and a bounded number in between.
 fn thinned(cuts: impl Iterator<Item = usize>, size: usize, length: usize) -> Vec<usize> {
     let mut last = 0;
     let stays = |at: &usize| {
@@ -103,14 +102,14 @@ fn thinned(cuts: impl Iterator<Item = usize>, size: usize, length: usize) -> Vec
     cuts.filter(stays).collect()
 }
 
-/// What one stream said without the other between is one piece.
+/// Output of one stream up to output of the other, as one piece.
 fn joined(reads: &[Read]) -> Vec<Read> {
-    let turns = reads.chunk_by(|one, next| one.source == next.source);
-    let join = |turn: &[Read]| Read {
-        source: turn.first().map_or(StreamName::Stdout, |read| read.source),
-        bytes: turn.iter().flat_map(|read| read.bytes.iter().copied()).collect(),
+    let groups = reads.chunk_by(|one, next| one.source == next.source);
+    let join = |group: &[Read]| Read {
+        source: group.first().map_or(StreamName::Stdout, |read| read.source),
+        bytes: group.iter().flat_map(|read| read.bytes.iter().copied()).collect(),
     };
-    turns.map(join).collect()
+    groups.map(join).collect()
 }
 
 fn is_border(before: u8, after: u8) -> bool {
@@ -119,9 +118,9 @@ fn is_border(before: u8, after: u8) -> bool {
     inside_a_character || before == ESCAPE || before == b'\n' || after == b'\n'
 }
 
-fn by_chance(seed: u64, length: usize) -> Vec<usize> {
+fn random_cuts(seed: u64, length: usize) -> Vec<usize> {
     let mut rng = Rng::with_seed(seed);
-    let steps = std::iter::repeat_with(|| rng.usize(1..=LONGEST_BY_CHANCE));
+    let steps = std::iter::repeat_with(|| rng.usize(1..=LONGEST_RANDOM));
     let cuts = steps.scan(0, |at, step| {
         *at += step;
         Some(*at)
@@ -138,43 +137,43 @@ mod tests {
     }
 
     #[test]
-    fn no_way_of_cutting_changes_what_is_said_or_whose_turn_it_is() {
+    fn no_split_changes_the_bytes_or_the_order_of_the_streams() {
         let text = "é\r\n\u{1b}[31mred 日本\n".repeat(6000);
-        let said = reads(&[(StreamName::Stdout, &text), (StreamName::Stderr, "!\n"), (StreamName::Stdout, "end")]);
+        let output = reads(&[(StreamName::Stdout, &text), (StreamName::Stderr, "!\n"), (StreamName::Stdout, "end")]);
         for chunking in CHUNKINGS.into_iter().chain([Chunking::Whole]) {
-            let pieces = chunking.cut(&said);
+            let pieces = chunking.cut(&output);
             assert!(pieces.iter().all(|piece| !piece.bytes.is_empty()), "{chunking:?}");
-            assert_eq!(joined(&pieces), said, "{chunking:?}");
+            assert_eq!(joined(&pieces), output, "{chunking:?}");
         }
     }
 
     #[test]
-    fn borders_are_inside_characters_and_escapes_and_around_line_ends() {
+    fn boundaries_are_inside_characters_and_escapes_and_around_line_ends() {
         let pieces = Chunking::Borders.cut(&reads(&[(StreamName::Stdout, "aé\r\n\u{1b}[0mb")]));
         let pieces: Vec<&[u8]> = pieces.iter().map(|piece| piece.bytes.as_slice()).collect();
         assert_eq!(pieces, [&b"a\xC3"[..], b"\xA9\r", b"\n", b"\x1b", b"[0mb"]);
     }
 
     #[test]
-    fn all_at_once_means_until_the_other_stream_speaks() {
+    fn all_at_once_joins_the_output_of_a_stream_until_the_other_stream_has_output() {
         let pieces = [(StreamName::Stdout, "a"), (StreamName::Stdout, "b"), (StreamName::Stderr, "c")];
         let expected = reads(&[(StreamName::Stdout, "ab"), (StreamName::Stderr, "c")]);
         assert_eq!(Chunking::Whole.cut(&reads(&pieces)), expected);
     }
 
     #[test]
-    fn never_more_comes_at_once_than_the_host_reads() {
+    fn no_piece_exceeds_the_read_size_of_the_host() {
         let long = reads(&[(StreamName::Stdout, &"a".repeat(2 * CHUNK + 1))]);
         let lengths: Vec<usize> = Chunking::Whole.cut(&long).iter().map(|piece| piece.bytes.len()).collect();
         assert_eq!(lengths, [CHUNK, CHUNK, 1]);
     }
 
     #[test]
-    fn what_is_long_is_cut_finely_near_its_ends_and_into_a_bounded_number_of_pieces() {
+    fn long_output_is_split_finely_near_its_ends_and_into_a_bounded_number_of_pieces() {
         let long = 3_000_000;
-        let said = reads(&[(StreamName::Stdout, &"é\n".repeat(long / 3))]);
+        let output = reads(&[(StreamName::Stdout, &"é\n".repeat(long / 3))]);
         for (chunking, fine) in [(Chunking::Each(1), 1), (Chunking::Each(7), 7), (Chunking::Borders, 2)] {
-            let lengths: Vec<usize> = chunking.cut(&said).iter().map(|piece| piece.bytes.len()).collect();
+            let lengths: Vec<usize> = chunking.cut(&output).iter().map(|piece| piece.bytes.len()).collect();
             let coarse = lengths.iter().filter(|length| **length > fine).count();
             assert!(lengths.len() <= 2 * FINE + long / COARSE, "{chunking:?}: {} pieces", lengths.len());
             assert!(coarse <= long / COARSE && lengths[..1000].iter().all(|length| *length <= fine), "{chunking:?}");
@@ -183,8 +182,8 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_the_same_each_time() {
-        assert_eq!(by_chance(1, 5000), by_chance(1, 5000));
-        assert_ne!(by_chance(1, 5000), by_chance(2, 5000));
+    fn random_splits_repeat_for_a_seed() {
+        assert_eq!(random_cuts(1, 5000), random_cuts(1, 5000));
+        assert_ne!(random_cuts(1, 5000), random_cuts(2, 5000));
     }
 }

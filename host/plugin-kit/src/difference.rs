@@ -1,21 +1,21 @@
-//! How two texts differ, line by line, for people.
+//! A line-by-line difference of two texts, for people.
 
 use std::fmt::Write;
 
 use similar::{ChangeTag, TextDiff};
 
-/// Lines that are the same, shown around those that are not.
+/// Number of unchanged lines shown around a change.
 const AROUND: usize = 1;
 
-/// More lines than this help nobody; the rest is counted.
+/// Number of lines shown; the rest is counted.
 const MOST_LINES: usize = 60;
 
-/// A longer line is cut in the middle, for its beginning says what it is and its end how it ended.
+/// Longer lines lose their middle: the start identifies a line and the end shows how it ends.
 const LONGEST_LINE: usize = 400;
 
-/// The lines in which a text is not as expected: `-` was expected, `+` came instead.
-pub(super) fn difference(expected: &str, told: &str) -> String {
-    let diff = TextDiff::from_lines(expected, told);
+/// The differing lines: `-` marks an expected line, `+` an actual one.
+pub(super) fn difference(expected: &str, actual: &str) -> String {
+    let diff = TextDiff::from_lines(expected, actual);
     let mut lines: Vec<String> = Vec::new();
     for (at, group) in diff.grouped_ops(AROUND).iter().enumerate() {
         if at > 0 {
@@ -35,7 +35,7 @@ pub(super) fn difference(expected: &str, told: &str) -> String {
     let mut text = lines.join("\n");
     if left_out > 0 {
         // Writing to a text cannot fail.
-        let _written = write!(text, "\n  … and {left_out} lines more");
+        let _written = write!(text, "\n  … and {left_out} more lines");
     }
     text
 }
@@ -56,25 +56,25 @@ mod tests {
     #[test]
     fn lines_that_differ_are_shown_with_one_line_around_them() {
         let expected = "a\nb\nc\nd\ne\nf\ng\nh\n";
-        let told = "a\nb\nX\nd\ne\nf\ng\n";
-        assert_eq!(difference(expected, told), "  b\n- c\n+ X\n  d\n  …\n  g\n- h");
+        let actual = "a\nb\nX\nd\ne\nf\ng\n";
+        assert_eq!(difference(expected, actual), "  b\n- c\n+ X\n  d\n  …\n  g\n- h");
     }
 
     #[test]
-    fn what_is_the_same_has_no_difference() {
+    fn equal_texts_have_no_difference() {
         assert_eq!(difference("a\nb\n", "a\nb\n"), "");
     }
 
     #[test]
-    fn a_long_line_is_cut_in_the_middle_at_the_borders_of_characters() {
+    fn a_long_line_loses_its_middle_at_character_boundaries() {
         let line = "é".repeat(1000);
         let half = "é".repeat(100);
         assert_eq!(difference("", &format!("{line}\n")), format!("+ {half}…(1600 bytes)…{half}"));
     }
 
     #[test]
-    fn of_many_lines_the_rest_is_counted() {
-        let told: String = (0..100).map(|number| format!("{number}\n")).collect();
-        assert!(difference("", &told).ends_with("+ 59\n  … and 40 lines more"));
+    fn lines_above_the_maximum_are_counted() {
+        let actual: String = (0..100).map(|number| format!("{number}\n")).collect();
+        assert!(difference("", &actual).ends_with("+ 59\n  … and 40 more lines"));
     }
 }

@@ -1,4 +1,4 @@
-//! A recorded run of a CLI: a folder with its output, how it ended, and when which part of the output came.
+//! A recorded run of a CLI: a folder with its output, its exit status, and the time of each read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use agentbay_domain::{ExitStatus, KillReason, Permission, StreamName, Turn};
 use serde::{Deserialize, Serialize};
 
-use super::error::AuthorError;
+use super::error::KitError;
 
 pub(super) const META: &str = "meta.json";
 pub(super) const STDOUT: &str = "stdout";
@@ -18,10 +18,10 @@ pub(super) const STDERR: &str = "stderr";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fixture {
     pub(super) folder: PathBuf,
-    /// What was printed, in the order and in the pieces in which it came.
+    /// The output, in the order and in the pieces in which it was read.
     pub(super) reads: Vec<Read>,
     pub(super) exit: ExitStatus,
-    /// The turn in which it was.
+    /// The turn that was recorded.
     pub(super) turn: Turn,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Read {
     pub(super) bytes: Vec<u8>,
 }
 
-/// What `meta.json` says of a run, as far as it is used.
+/// The fields of `meta.json` that are used.
 #[derive(Debug, Default, Deserialize)]
 struct Meta {
     exit_code: Option<i32>,
@@ -47,15 +47,15 @@ struct Meta {
     turn: RecordedTurn,
 }
 
-/// How much was read at once, and when.
+/// The size and time of one read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ReadAt {
-    /// Milliseconds since the start.
+    /// Milliseconds since the start of the process.
     pub(super) ms: u64,
     pub(super) bytes: usize,
 }
 
-/// The turn of a recorded run, as far as it is not the usual one.
+/// The turn of a recorded run. Missing keys have the default values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct RecordedTurn {
@@ -108,37 +108,38 @@ impl From<RecordedTurn> for Turn {
     }
 }
 
-/// The turn of a run that says nothing of its own.
+/// The turn of a recording that sets none.
 pub(super) fn usual_turn() -> Turn {
     RecordedTurn::default().into()
 }
 
-/// The recorded runs that paths name: a path is the folder of one, or a folder with such folders in it.
+/// The recorded runs at these paths. A path is the folder of one, or a folder that contains such folders.
 ///
 /// # Errors
 /// There is none, or one cannot be read.
-pub(super) fn fixtures(paths: &[PathBuf]) -> Result<Vec<Fixture>, AuthorError> {
+pub(super) fn fixtures(paths: &[PathBuf]) -> Result<Vec<Fixture>, KitError> {
     let folders: Vec<Vec<PathBuf>> = paths.iter().map(|path| folders(path)).collect::<Result<_, _>>()?;
     folders.into_iter().flatten().map(Fixture::read).collect()
 }
 
-fn folders(path: &Path) -> Result<Vec<PathBuf>, AuthorError> {
-    let is_one = |path: &Path| path.join(META).is_file();
-    if is_one(path) {
+fn folders(path: &Path) -> Result<Vec<PathBuf>, KitError> {
+    let is_fixture = |path: &Path| path.join(META).is_file();
+    if is_fixture(path) {
         return Ok(vec![path.to_owned()]);
     }
-    let entries = fs::read_dir(path).map_err(AuthorError::file(path))?;
-    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|path| is_one(path)).collect();
+    let entries = fs::read_dir(path).map_err(KitError::file(path))?;
+    let mut folders: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| is_fixture(path)).collect();
     folders.sort();
-    if folders.is_empty() { Err(AuthorError::NoFixture(path.to_owned())) } else { Ok(folders) }
+    if folders.is_empty() { Err(KitError::NoFixture(path.to_owned())) } else { Ok(folders) }
 }
 
 impl Fixture {
     /// Reads a recorded run.
-    fn read(folder: PathBuf) -> Result<Self, AuthorError> {
+    fn read(folder: PathBuf) -> Result<Self, KitError> {
         let path = folder.join(META);
-        let text = fs::read(&path).map_err(AuthorError::file(&path))?;
-        let wrong = |reason: String| AuthorError::Meta { path: path.clone(), reason };
+        let text = fs::read(&path).map_err(KitError::file(&path))?;
+        let wrong = |reason: String| KitError::Meta { path: path.clone(), reason };
         let meta: Meta = serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?;
         let exit = meta.exit().ok_or_else(|| wrong("it needs an `exit_code` or a `signal`".to_owned()))?;
         let stdout = stream(&folder.join(STDOUT))?;
@@ -152,7 +153,7 @@ impl Fixture {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// All that came on one stream.
+    /// All output of one stream.
     pub(super) fn all_of(&self, source: StreamName) -> Vec<u8> {
         self.reads.iter().filter(|read| read.source == source).flat_map(|read| read.bytes.iter().copied()).collect()
     }
@@ -170,7 +171,7 @@ impl Meta {
     }
 }
 
-/// Why the recorder ended a process, as `meta.json` has it.
+/// Why the recorder ended the process, as written in `meta.json`.
 pub(super) fn killed(exit: ExitStatus) -> Option<&'static str> {
     match exit {
         ExitStatus::Killed(KillReason::Timeout) => Some("timeout"),
@@ -179,16 +180,16 @@ pub(super) fn killed(exit: ExitStatus) -> Option<&'static str> {
     }
 }
 
-/// A stream that nobody kept was empty.
-fn stream(path: &Path) -> Result<Vec<u8>, AuthorError> {
+/// A missing file is an empty stream.
+fn stream(path: &Path) -> Result<Vec<u8>, KitError> {
     match fs::read(path) {
         Ok(bytes) => Ok(bytes),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(AuthorError::File { path: path.to_owned(), error }),
+        Err(error) => Err(KitError::File { path: path.to_owned(), error }),
     }
 }
 
-/// The stream in the pieces in which it was read. What is not accounted for came at the end.
+/// The stream in the pieces in which it was read. Bytes that no read covers are last.
 fn pieces<'a>(mut stream: &'a [u8], reads: &[ReadAt]) -> Vec<(u64, &'a [u8])> {
     let mut pieces = Vec::new();
     for read in reads {
@@ -201,7 +202,7 @@ fn pieces<'a>(mut stream: &'a [u8], reads: &[ReadAt]) -> Vec<(u64, &'a [u8])> {
     pieces
 }
 
-/// Both streams as one. Of what came in the same millisecond, standard output goes first.
+/// Both streams merged. Within a millisecond, standard output is first.
 fn in_order(stdout: Vec<(u64, &[u8])>, stderr: Vec<(u64, &[u8])>) -> Vec<Read> {
     let of = |source: StreamName| move |(ms, bytes)| (ms, source, bytes);
     let mut all: Vec<(u64, StreamName, &[u8])> = stdout.into_iter().map(of(StreamName::Stdout)).collect();
@@ -218,7 +219,7 @@ mod tests {
         Read { source, bytes: bytes.into() }
     }
 
-    /// A folder with these files in it.
+    /// A folder with these files.
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_two_streams_come_in_the_order_of_the_times_at_which_they_were_read() {
+    fn the_two_streams_are_merged_by_the_times_of_their_reads() {
         let meta = r#"{"exit_code": 3, "signal": null, "turn": {"session": "s", "options": {"a": "b"}},
             "stdout_reads": [{"ms": 1, "bytes": 2}, {"ms": 9, "bytes": 1}], "stderr_reads": [{"ms": 5, "bytes": 1}]}"#;
         let dir = folder(&[("one/stdout", "abcd"), ("one/stderr", "e"), ("one/meta.json", meta), ("two/stdout", "")]);
@@ -250,13 +251,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_recorded_run_and_a_run_without_an_end_are_told() {
+    fn a_folder_without_a_recorded_run_and_a_run_without_an_end_are_errors() {
         let dir =
             folder(&[("one/meta.json", r#"{"turn": {}}"#), ("two/meta.json", r#"{"exit_code": 0, "turn": {"x": 1}}"#)]);
-        let told = |name: &str| fixtures(&[dir.path().join(name)]).unwrap_err().to_string();
-        assert!(told("one").ends_with("it needs an `exit_code` or a `signal`"), "{}", told("one"));
-        assert!(told("two").contains("unknown field `x`"), "{}", told("two"));
+        let error = |name: &str| fixtures(&[dir.path().join(name)]).unwrap_err().to_string();
+        assert!(error("one").ends_with("it needs an `exit_code` or a `signal`"), "{}", error("one"));
+        assert!(error("two").contains("unknown field `x`"), "{}", error("two"));
         let empty = tempfile::tempdir().unwrap();
-        assert!(matches!(fixtures(&[empty.path().to_owned()]), Err(AuthorError::NoFixture(_))));
+        assert!(matches!(fixtures(&[empty.path().to_owned()]), Err(KitError::NoFixture(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! What is expected of a recorded run: `golden.json` beside it, one event a line.
+//! `golden.json`: the expected events of a recorded run, one event a line.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,45 +8,45 @@ use agentbay_domain::Event;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::error::AuthorError;
+use super::error::KitError;
 use super::replay::Replay;
 
 const FILE: &str = "golden.json";
 
-/// What is expected of the run in a folder; nothing if nobody has said.
+/// The expected events of the run in a folder; `None` if there is no `golden.json`.
 ///
 /// # Errors
-/// It cannot be read.
-pub(super) fn expected(folder: &Path) -> Result<Option<String>, AuthorError> {
+/// The file cannot be read.
+pub(super) fn expected(folder: &Path) -> Result<Option<String>, KitError> {
     let path = file(folder);
     match fs::read_to_string(&path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(AuthorError::File { path, error }),
+        Err(error) => Err(KitError::File { path, error }),
     }
 }
 
-/// From now on this is expected.
+/// Writes the expected events of the run in a folder.
 ///
 /// # Errors
-/// It cannot be written.
-pub(super) fn write(folder: &Path, text: &str) -> Result<(), AuthorError> {
+/// The file cannot be written.
+pub(super) fn write(folder: &Path, text: &str) -> Result<(), KitError> {
     let path = file(folder);
-    fs::write(&path, text).map_err(AuthorError::file(path))
+    fs::write(&path, text).map_err(KitError::file(path))
 }
 
-/// A replay as it is kept: one event a line, so that a difference can be read.
-pub(super) fn written(replay: &Replay) -> String {
+/// The file form of a replay: one event a line, which keeps differences readable.
+pub(super) fn to_text(replay: &Replay) -> String {
     let events: Vec<String> = replay.events.iter().map(line).collect();
     format!("{{\"events\":[\n{}\n],\n\"outcome\":{}}}\n", events.join(",\n"), json(&replay.outcome))
 }
 
-/// An event as JSON, in one line.
+/// An event as one line of JSON.
 pub(super) fn line(event: &Event) -> String {
     json(event).to_string()
 }
 
-/// By way of a value, which sorts its keys.
+/// Serialises through a `Value`, which sorts the keys.
 fn json(value: &impl Serialize) -> Value {
     serde_json::to_value(value).unwrap_or_default()
 }
@@ -99,6 +99,6 @@ mod tests {
 ],
 "outcome":{"answer":"a","failure":null,"stop":"max-turns"}}
 "#;
-        assert_eq!(written(&Replay { events, outcome }), expected);
+        assert_eq!(to_text(&Replay { events, outcome }), expected);
     }
 }

@@ -1,47 +1,48 @@
-//! What the author of a plugin works with, and the author's CI: a plugin is tried here without a server.
+//! Commands for authors of plugins and for their CI. A plugin is tested without a server.
 //!
-//! A plugin on the bench is a `subject`. `check` puts each recorded run, a `fixture`, through a `trial`: it is cut by
-//! `chunking` or harmed by `damage`, where a long one is `shorten`ed; a `replay` makes events of it, and the `bench` plays
-//! many at once; `golden` holds what the events should be, what of them would be `dropped` is told, and the `report` shows the `difference`.
+//! `check` loads the plugin as a `subject` and runs the `suite` on each recorded run, a `fixture`. The suite splits the output
+//! by `chunking`, `corrupt`s it (a long run as a `sample`), and `replay`s it to events, many variants in `parallel`. It compares
+//! them with the `golden` file, finds events that would be `dropped`, and collects everything in a `report`, with each
+//! `difference`.
 //!
-//! `run` carries out one turn with the real CLI, and what there is to say of it is `told`. `record` makes a fixture of a
-//! CLI's run, after a `scrub`. `new` writes a project from a `template`, and `pack` makes ready what comes of one.
+//! `run` executes one turn with the real CLI and prints its `run_output`. `record` stores a run of a CLI as a fixture, after a
+//! `scrub`. `new` writes a project from a `template`, and `pack` prepares a component for distribution (`strip`,
+//! `required_grant`).
 //!
-//! Nothing of a request's way is done a second time: bytes become text by `runs`' cleaner, and text becomes events in the
-//! instance that a run has.
+//! The code of a real run is reused: `runs::Cleaner` turns bytes into text, and a plugin instance turns text into events.
 
-mod bench;
 mod check;
 mod chunking;
-mod damage;
+mod corrupt;
 mod difference;
 mod dropped;
 mod error;
 mod fixture;
 mod golden;
-mod needs;
 mod new;
 mod pack;
+mod parallel;
 mod record;
 mod replay;
 mod report;
+mod required_grant;
 mod run;
+mod run_output;
+mod sample;
 mod scrub;
-mod shorten;
 mod strip;
 mod subject;
+mod suite;
 mod template;
-mod told;
-mod trial;
 
-pub use check::{Wanted, check};
-pub use error::AuthorError;
-pub use needs::needs;
+pub use check::{CheckOptions, check};
+pub use error::KitError;
 pub use new::Project;
-pub use pack::{Packed, Packing, Stripped, pack};
-pub use record::{Recorded, Recording, record};
-pub use report::Report;
-pub use run::{Asked, run};
+pub use pack::{PackOptions, Packed, Stripped, pack};
+pub use record::{RecordOptions, Recorded, record};
+pub use report::CheckReport;
+pub use required_grant::required_grant;
+pub use run::{RunOptions, run};
+pub use run_output::RunOutput;
 pub use subject::Subject;
-pub use template::{Language, NoSuchLanguage};
-pub use told::Told;
+pub use template::{Language, UnknownLanguage};

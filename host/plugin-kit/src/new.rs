@@ -1,4 +1,4 @@
-//! `plugin new`: writes the project of a plugin, which can be built as it is.
+//! `plugin new`: writes a plugin project that builds as it is.
 
 use std::fs;
 use std::io;
@@ -8,43 +8,43 @@ use std::path::{Path, PathBuf};
 use agentbay_domain::PluginId;
 use agentbay_plugin_host::embedded_ids;
 
-use super::error::AuthorError;
+use super::error::KitError;
 use super::template::{Language, ProjectFile, project};
 
-/// The project that is wanted.
+/// The project to write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     /// The plugin's id.
     pub name: PluginId,
-    /// What it is written in.
+    /// The language.
     pub language: Language,
-    /// The folder it is put into.
+    /// The target folder.
     pub dir: PathBuf,
 }
 
 impl Project {
-    /// Writes it into its folder, which is made. Nothing that is there is touched.
+    /// Writes the project into its folder, which is created if needed. Existing files are never touched.
     ///
     /// # Errors
-    /// The name is taken, the folder is not empty, or a file cannot be written.
-    pub fn write(&self) -> Result<(), AuthorError> {
+    /// The name is an embedded plugin's, the folder is not empty, or a file cannot be written.
+    pub fn write(&self) -> Result<(), KitError> {
         if embedded_ids().any(|id| id == self.name.as_str()) {
-            return Err(AuthorError::NameTaken { name: self.name.clone() });
+            return Err(KitError::NameTaken { name: self.name.clone() });
         }
         let files = project(&self.name, self.language)
-            .ok_or_else(|| AuthorError::NoTemplate { language: self.language.folder() })?;
-        fs::create_dir_all(&self.dir).map_err(AuthorError::file(&self.dir))?;
-        let mut entries = fs::read_dir(&self.dir).map_err(AuthorError::file(&self.dir))?;
+            .ok_or_else(|| KitError::NoTemplate { language: self.language.folder() })?;
+        fs::create_dir_all(&self.dir).map_err(KitError::file(&self.dir))?;
+        let mut entries = fs::read_dir(&self.dir).map_err(KitError::file(&self.dir))?;
         if entries.next().is_some() {
-            return Err(AuthorError::NotEmpty(self.dir.clone()));
+            return Err(KitError::NotEmpty(self.dir.clone()));
         }
         files.iter().try_for_each(|file| {
             let path = self.dir.join(&file.path);
-            put(&path, file).map_err(AuthorError::file(path))
+            put(&path, file).map_err(KitError::file(path))
         })
     }
 
-    /// What to type next.
+    /// The commands to type next.
     pub fn next_steps(&self) -> String {
         let Self { name, dir, .. } = self;
         format!(

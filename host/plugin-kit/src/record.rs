@@ -1,5 +1,4 @@
-//! `plugin record`: runs a CLI as the host would, lets the user see what it prints, and keeps that as a recorded run from
-//! which what is nobody's business is taken out.
+//! `plugin record`: runs a CLI as the host does, shows its output, and stores it as a recorded run without private data.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,100 +11,100 @@ use agentbay_domain::{EnvSetting, ExitStatus, KillReason, RunId, RunLimits, Stre
 use agentbay_os::process::{Child, Command, Guard, Sign, Variables, find, host_name};
 use serde_json::{Value, json};
 
-use super::error::AuthorError;
+use super::error::KitError;
 use super::fixture::{META, ReadAt, RecordedTurn, STDERR, STDOUT, killed};
 use super::scrub::{Scrubber, Surroundings};
 
-/// The run that is to be recorded.
+/// Options of `plugin record`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recording {
-    /// The folder it is put into, which must not be there. Without one it is `fixtures/PROGRAM`.
+pub struct RecordOptions {
+    /// The target folder, which must not exist. The default is `fixtures/PROGRAM`.
     pub out: Option<PathBuf>,
-    /// A file with what is written to standard input.
+    /// A file with the text for standard input.
     pub stdin: Option<PathBuf>,
-    /// A file with the turn that the command line stands for, as JSON.
+    /// A JSON file with the turn that the command line represents.
     pub turn: Option<PathBuf>,
-    /// Variables for the CLI besides those which the host gives.
+    /// Variables for the CLI in addition to those that the host passes.
     pub env: Vec<(String, EnvSetting)>,
-    /// The program, as a name on PATH or a file.
+    /// The program: a name on PATH or a file.
     pub program: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// How long it may run.
+    /// The time limit.
     pub timeout: Option<Duration>,
 }
 
-/// What was recorded.
+/// A stored recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The folder.
     pub folder: PathBuf,
     /// How the CLI ended.
     pub exit: ExitStatus,
-    /// What was taken out, and how often.
+    /// Number of redactions by kind.
     pub scrubbed: BTreeMap<String, usize>,
 }
 
-/// One stream as it came.
+/// The output of one stream so far.
 #[derive(Debug, Default)]
 struct Stream {
     bytes: Vec<u8>,
     reads: Vec<ReadAt>,
 }
 
-/// What a process has printed so far.
+/// The output of a process so far.
 #[derive(Debug, Default)]
-struct Heard {
+struct Captured {
     stdout: Stream,
     stderr: Stream,
 }
 
-/// What came of a process.
-struct Ran {
-    heard: Heard,
+/// A process that has ended, with its output.
+struct FinishedProcess {
+    captured: Captured,
     exit: ExitStatus,
     wall: Duration,
 }
 
-/// Records a run. What the CLI prints is handed over as it comes. `stop` ends the CLI, and so does the end of its time: what it
-/// has printed until then is kept.
+/// Records a run. Output is passed to `pass_on` as it arrives. `stop` and the time limit end the CLI; the output until then is
+/// kept.
 ///
 /// # Errors
-/// See [`AuthorError`].
+/// See [`KitError`].
 pub async fn record(
     source: &Source,
-    wanted: &Recording,
+    options: &RecordOptions,
     stop: impl Future<Output = ()>,
     mut pass_on: impl FnMut(StreamName, &[u8]) -> io::Result<()>,
-) -> Result<Recorded, AuthorError> {
-    let folder = wanted.folder();
+) -> Result<Recorded, KitError> {
+    let folder = options.folder();
     if folder.exists() {
-        return Err(AuthorError::Exists(folder));
+        return Err(KitError::Exists(folder));
     }
-    let turn = wanted.turn.as_deref().map(read_turn).transpose()?;
-    let stdin = match &wanted.stdin {
-        Some(path) => Some(fs::read_to_string(path).map_err(AuthorError::file(path))?),
+    let turn = options.turn.as_deref().map(read_turn).transpose()?;
+    let stdin = match &options.stdin {
+        Some(path) => Some(fs::read_to_string(path).map_err(KitError::file(path))?),
         None => None,
     };
-    let command = wanted.command(source)?;
-    // Without one everything works, but for a host that is killed.
+    let command = options.command(source)?;
+    // Without a watchdog everything works, except that the CLI outlives a killed host.
     let _guard = Guard::start().inspect_err(|error| tracing::warn!(%error, "no guard")).ok();
     let mut child = Child::spawn(command)?;
     child.write(stdin.clone().unwrap_or_default());
     child.close_input();
     let since = Instant::now();
-    let mut heard = Heard::default();
+    let mut captured = Captured::default();
     let exit = tokio::select! {
-        exit = heard.listen(&mut child, since, &mut pass_on) => exit?,
+        exit = captured.read_until_exit(&mut child, since, &mut pass_on) => exit?,
         () = stop => ExitStatus::Killed(KillReason::Cancelled),
-        () = after(wanted.timeout) => ExitStatus::Killed(KillReason::Timeout),
+        () = after(options.timeout) => ExitStatus::Killed(KillReason::Timeout),
     };
     let wall = since.elapsed();
     child.stop().await;
-    wanted.keep(source, Ran { heard, exit, wall }, stdin, turn)
+    options.keep(source, FinishedProcess { captured, exit, wall }, stdin, turn)
 }
 
-/// Waits until the time is over, for ever if there is no end to it.
+/// Waits for a duration, or forever if there is none.
 async fn after(time: Option<Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,
@@ -113,25 +112,25 @@ async fn after(time: Option<Duration>) {
     }
 }
 
-impl Heard {
-    /// Listens until the process ends.
-    async fn listen(
+impl Captured {
+    /// Reads until the process ends.
+    async fn read_until_exit(
         &mut self,
         child: &mut Child,
         since: Instant,
         pass_on: &mut impl FnMut(StreamName, &[u8]) -> io::Result<()>,
-    ) -> Result<ExitStatus, AuthorError> {
+    ) -> Result<ExitStatus, KitError> {
         let most = RunLimits::default().output;
         loop {
             match child.next().await {
                 Sign::Output(source, bytes) => {
-                    pass_on(source, &bytes).map_err(AuthorError::Show)?;
+                    pass_on(source, &bytes).map_err(KitError::Show)?;
                     match source {
                         StreamName::Stdout => self.stdout.take(&bytes, since),
                         StreamName::Stderr => self.stderr.take(&bytes, since),
                     }
                     if (self.stdout.bytes.len() + self.stderr.bytes.len()) as u64 > most {
-                        return Err(AuthorError::TooMuch { most });
+                        return Err(KitError::TooMuch { most });
                     }
                 }
                 Sign::Exited(exit) => return Ok(exit),
@@ -160,14 +159,14 @@ impl Stream {
     }
 }
 
-impl Recording {
+impl RecordOptions {
     fn folder(&self) -> PathBuf {
         let name = Path::new(&self.program).file_name().unwrap_or_default();
         self.out.clone().unwrap_or_else(|| Path::new("fixtures").join(name))
     }
 
-    /// As the host starts a CLI: set apart from this process, without a shell, with few of the user's variables.
-    fn command(&self, source: &Source) -> Result<Command, AuthorError> {
+    /// The command as the host starts a CLI: in its own session, without a shell, with few of the user's variables.
+    fn command(&self, source: &Source) -> Result<Command, KitError> {
         let host = &source.environment;
         let is_path = self.program.contains('/');
         let program = if is_path { source.cwd.join(&self.program) } else { PathBuf::from(&self.program) };
@@ -185,22 +184,22 @@ impl Recording {
         })
     }
 
-    /// Writes the run into its folder, the description last: without it, it is no recorded run.
+    /// Writes the run into its folder. `meta.json` is last, since a folder without it is not a recorded run.
     fn keep(
         &self,
         source: &Source,
-        ran: Ran,
+        ran: FinishedProcess,
         stdin: Option<String>,
         turn: Option<Value>,
-    ) -> Result<Recorded, AuthorError> {
+    ) -> Result<Recorded, KitError> {
         let machine = host_name();
         let mut around = surroundings(source, machine.as_deref());
         around.variables.extend(self.env.iter().filter_map(|(name, setting)| match setting {
             EnvSetting::Set(value) => Some((name.as_str(), value.as_str())),
             EnvSetting::Pass | EnvSetting::Remove => None,
         }));
-        let mut scrubber = Scrubber::new(&around).map_err(AuthorError::Scrub)?;
-        let Ran { heard: Heard { stdout, stderr }, exit, wall } = ran;
+        let mut scrubber = Scrubber::new(&around).map_err(KitError::Scrub)?;
+        let FinishedProcess { captured: Captured { stdout, stderr }, exit, wall } = ran;
         let (stdout, stderr) = (stdout.scrub(&mut scrubber), stderr.scrub(&mut scrubber));
         let argv: Vec<String> =
             std::iter::once(&self.program).chain(&self.args).map(|arg| scrubber.scrub_text(arg)).collect();
@@ -222,17 +221,17 @@ impl Recording {
         meta.extend(stdin.map(|text| ("stdin", json!(scrubber.scrub_text(&text)))));
         meta.extend(turn.map(|turn| ("turn", turn)));
         let folder = self.folder();
-        fs::create_dir_all(&folder).map_err(AuthorError::file(&folder))?;
+        fs::create_dir_all(&folder).map_err(KitError::file(&folder))?;
         let meta = lines(&meta);
         for (name, bytes) in [(STDOUT, &stdout.bytes[..]), (STDERR, &stderr.bytes), (META, meta.as_bytes())] {
             let path = folder.join(name);
-            fs::write(&path, bytes).map_err(AuthorError::file(path))?;
+            fs::write(&path, bytes).map_err(KitError::file(path))?;
         }
         Ok(Recorded { folder, exit, scrubbed: scrubber.found() })
     }
 }
 
-/// An object with one key a line, so that it can be read, and long lists in one.
+/// A JSON object with one readable line for each key.
 fn lines(object: &[(&str, Value)]) -> String {
     let lines: Vec<String> = object.iter().map(|(key, value)| format!("  \"{key}\": {value}")).collect();
     format!("{{\n{}\n}}\n", lines.join(",\n"))
@@ -250,11 +249,11 @@ fn surroundings<'a>(source: &'a Source, host_name: Option<&'a str>) -> Surroundi
     }
 }
 
-/// A turn is kept as it was written, if it can be understood.
-fn read_turn(path: &Path) -> Result<Value, AuthorError> {
-    let text = fs::read(path).map_err(AuthorError::file(path))?;
-    let wrong = |error: serde_json::Error| AuthorError::Meta { path: path.to_owned(), reason: error.to_string() };
-    let _understood: RecordedTurn = serde_json::from_slice(&text).map_err(wrong)?;
+/// The turn as written in the file, after a check that it can be parsed.
+fn read_turn(path: &Path) -> Result<Value, KitError> {
+    let text = fs::read(path).map_err(KitError::file(path))?;
+    let wrong = |error: serde_json::Error| KitError::Meta { path: path.to_owned(), reason: error.to_string() };
+    let _valid: RecordedTurn = serde_json::from_slice(&text).map_err(wrong)?;
     serde_json::from_slice(&text).map_err(wrong)
 }
 

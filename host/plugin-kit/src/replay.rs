@@ -1,5 +1,5 @@
-//! From recorded bytes to events, on the way that a run takes: the cleaner of a stream, then a transcript in an instance
-//! of its own, under the host's limits.
+//! Turns recorded bytes into events as a run does: the cleaner of a stream, then a transcript in its own instance, under the
+//! host's limits.
 
 use std::time::{Duration, Instant};
 
@@ -10,34 +10,34 @@ use agentbay_runs::Cleaner;
 use super::fixture::Read;
 use super::subject::Subject;
 
-/// What a plugin made of a process's output.
+/// The events of a process's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Replay {
-    /// What the output gave. How a turn begins is not among it.
+    /// Events of the output, without those of `begin`.
     pub(super) events: Vec<Event>,
-    /// What the CLI said of the end of its turn, or else what the plugin made of the end of the process.
+    /// The outcome that the CLI reported with `done`, or else the one from `exit`.
     pub(super) outcome: Outcome,
 }
 
-/// The time that calls took.
+/// Durations of plugin calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Spent {
+pub(super) struct CallTimes {
     pub(super) longest_call: Duration,
     pub(super) all_calls: Duration,
 }
 
-/// A replay that goes on.
+/// A replay in progress.
 pub(super) struct Player {
     transcript: Transcript,
     stdout: Cleaner,
     stderr: Cleaner,
     events: Vec<Event>,
-    spent: Spent,
+    times: CallTimes,
 }
 
-impl Spent {
-    /// The longest of both.
-    pub(super) fn or_longer(self, other: Self) -> Self {
+impl CallTimes {
+    /// The maximum of both.
+    pub(super) fn max(self, other: Self) -> Self {
         Self { longest_call: self.longest_call.max(other.longest_call), all_calls: self.all_calls.max(other.all_calls) }
     }
 
@@ -49,12 +49,12 @@ impl Spent {
 }
 
 impl Replay {
-    /// Whether the CLI itself said that its turn was finished.
-    pub(super) fn says_finished(&self) -> bool {
+    /// Whether the CLI itself reported that its turn is finished.
+    pub(super) fn reports_finished(&self) -> bool {
         self.events.iter().any(|event| matches!(event, Event::Done(Outcome::Finished { .. })))
     }
 
-    /// The same, with pieces of text put together that came apart: to a client they are one.
+    /// The replay with adjacent pieces of text joined: a client sees no difference.
     pub(super) fn joined(&self) -> Self {
         let mut events: Vec<Event> = Vec::new();
         for event in &self.events {
@@ -70,70 +70,70 @@ impl Replay {
     }
 }
 
-/// Plays output to a fresh instance.
+/// Replays output in a fresh instance.
 ///
 /// # Errors
-/// The plugin traps, or runs into a limit.
+/// The plugin traps or exceeds a limit.
 pub(super) async fn replay(
     subject: &Subject,
     turn: &Turn,
     reads: &[Read],
     exit: ExitStatus,
-) -> Result<(Replay, Spent), CallError> {
+) -> Result<(Replay, CallTimes), CallError> {
     let mut player = Player::begin(subject, turn).await?;
     for read in reads {
-        player.hear(read).await?;
+        player.push(read).await?;
     }
     player.end(exit).await
 }
 
 impl Player {
-    /// A turn begins.
+    /// Begins the turn.
     pub(super) async fn begin(subject: &Subject, turn: &Turn) -> Result<Self, CallError> {
         let (framing, limit) = (subject.plugin.description().framing, subject.limits.run.line);
-        let mut spent = Spent::default();
+        let mut times = CallTimes::default();
         let mut transcript = subject.transcript(turn).await?;
         let since = Instant::now();
         transcript.begin(turn).await?;
-        spent.add(since);
+        times.add(since);
         let cleaner = || Cleaner::new(framing, limit);
-        Ok(Self { transcript, stdout: cleaner(), stderr: cleaner(), events: Vec::new(), spent })
+        Ok(Self { transcript, stdout: cleaner(), stderr: cleaner(), events: Vec::new(), times })
     }
 
-    /// The process says something.
-    pub(super) async fn hear(&mut self, read: &Read) -> Result<(), CallError> {
+    /// Passes on output of the process.
+    pub(super) async fn push(&mut self, read: &Read) -> Result<(), CallError> {
         let text = self.cleaner(read.source).push(&read.bytes);
-        self.tell(read.source, text).await
+        self.output(read.source, text).await
     }
 
-    /// The process ends: what was held back is heard first.
-    pub(super) async fn end(mut self, exit: ExitStatus) -> Result<(Replay, Spent), CallError> {
+    /// Ends the process, after output that was held back.
+    pub(super) async fn end(mut self, exit: ExitStatus) -> Result<(Replay, CallTimes), CallError> {
         for source in [StreamName::Stderr, StreamName::Stdout] {
             let text = self.cleaner(source).finish();
-            self.tell(source, text).await?;
+            self.output(source, text).await?;
         }
-        let Self { transcript, events, mut spent, .. } = self;
-        let said = events.iter().find_map(|event| match event {
+        let Self { transcript, events, mut times, .. } = self;
+        let reported = events.iter().find_map(|event| match event {
             Event::Done(outcome) => Some(outcome.clone()),
             _ => None,
         });
-        let outcome = match said {
+        let outcome = match reported {
             Some(outcome) => outcome,
             None => {
                 let since = Instant::now();
                 let outcome = transcript.exit(exit).await?;
-                spent.add(since);
+                times.add(since);
                 outcome
             }
         };
-        Ok((Replay { events, outcome }, spent))
+        Ok((Replay { events, outcome }, times))
     }
 
-    async fn tell(&mut self, source: StreamName, text: Option<String>) -> Result<(), CallError> {
+    async fn output(&mut self, source: StreamName, text: Option<String>) -> Result<(), CallError> {
         if let Some(text) = text {
             let since = Instant::now();
             self.events.extend(self.transcript.output(source, text).await?);
-            self.spent.add(since);
+            self.times.add(since);
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What `plugin check` found, for people and for machines.
+//! The report of `plugin check`, for people and as JSON.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,25 +10,25 @@ use agentbay_plugin_host::LoadError;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::replay::Spent;
+use super::replay::CallTimes;
 use super::subject::Subject;
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct CheckReport {
     file: PathBuf,
-    /// Why the host would refuse it.
+    /// Why the host refuses the plugin.
     refused: Option<String>,
-    plugin: Option<About>,
+    plugin: Option<PluginSummary>,
     limits: Option<TimeLimits>,
-    /// What is wrong with its command lines.
+    /// Faults of its command lines.
     pub(super) plans: BTreeSet<String>,
-    pub(super) runs: Vec<Checked>,
+    pub(super) runs: Vec<FixtureReport>,
 }
 
-/// What a plugin is and asks for.
+/// What a plugin declares.
 #[derive(Debug, Serialize)]
-pub(super) struct About {
+pub(super) struct PluginSummary {
     #[serde(skip)]
     file: PathBuf,
     id: String,
@@ -51,64 +51,64 @@ struct TimeLimits {
     run: Duration,
 }
 
-/// What was found of one recorded run.
+/// The result of one recorded run.
 #[derive(Debug, Serialize)]
-pub(super) struct Checked {
+pub(super) struct FixtureReport {
     pub(super) name: String,
     pub(super) folder: PathBuf,
     pub(super) events: usize,
     pub(super) outcome: Option<Outcome>,
-    pub(super) golden: Golden,
+    pub(super) golden: GoldenResult,
     pub(super) faults: Vec<Fault>,
-    #[serde(serialize_with = "spent", rename = "longest_us")]
-    pub(super) spent: Spent,
+    #[serde(serialize_with = "call_times", rename = "longest_us")]
+    pub(super) times: CallTimes,
 }
 
-/// What became of the comparison with what is expected.
+/// The result of the comparison with `golden.json`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Golden {
-    /// It is the same.
+pub(super) enum GoldenResult {
+    /// The events are equal.
     Same,
-    /// It was written anew.
+    /// The file was rewritten.
     Renewed { difference: String },
-    /// A fault says why.
+    /// Not compared; a fault gives the reason.
     NotCompared,
 }
 
-/// Something that should be otherwise.
+/// A defect that was found.
 #[derive(Debug, Serialize)]
 pub(super) struct Fault {
     pub(super) kind: FaultKind,
-    /// In one line.
+    /// One line.
     pub(super) what: String,
-    /// The rest, perhaps nothing.
+    /// More lines, possibly none.
     pub(super) detail: String,
-    /// How many more of the kind were found.
+    /// Number of further faults of this kind.
     pub(super) more: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum FaultKind {
-    /// The plugin trapped, or ran into a limit.
+    /// The plugin trapped or exceeded a limit.
     Trap,
-    /// Events that the host drops, or that no client can use.
+    /// Events that the host drops or no client can use.
     Dropped,
-    /// Other events when the output is cut in another way.
+    /// The events depend on how the output is split.
     Chunking,
-    /// Finished, where the CLI had not said so.
+    /// The outcome is finished although the CLI did not report it.
     FalseFinish,
-    /// Other events when another run goes on.
+    /// The events depend on another run at the same time.
     Mixed,
-    /// Other events than expected.
+    /// The events differ from the expected ones.
     Golden,
-    /// Nobody said what is expected.
+    /// There is no `golden.json`.
     NoGolden,
 }
 
-impl Report {
-    pub(super) fn new(about: About, limits: PluginLimits) -> Self {
+impl CheckReport {
+    pub(super) fn new(about: PluginSummary, limits: PluginLimits) -> Self {
         Self {
             file: about.file.clone(),
             refused: None,
@@ -124,20 +124,20 @@ impl Report {
         Self { file, refused, plugin: None, limits: None, plans: BTreeSet::new(), runs: Vec::new() }
     }
 
-    /// Whether nothing is wrong.
-    pub fn is_well(&self) -> bool {
-        self.refused.is_none() && self.plans.is_empty() && self.runs.iter().all(Checked::is_well)
+    /// Whether there are no faults.
+    pub fn passed(&self) -> bool {
+        self.refused.is_none() && self.plans.is_empty() && self.runs.iter().all(FixtureReport::passed)
     }
 
     /// The report as one JSON document.
     pub fn to_json(&self) -> Value {
         let mut json = serde_json::to_value(self).unwrap_or_default();
-        json["well"] = self.is_well().into();
+        json["well"] = self.passed().into();
         json
     }
 }
 
-impl About {
+impl PluginSummary {
     pub(super) fn of(subject: &Subject) -> Self {
         let Subject { plugin, .. } = subject;
         let Description { name, version, programs, framing, features, models, home, .. } = plugin.description().clone();
@@ -163,8 +163,8 @@ impl About {
     }
 }
 
-impl Checked {
-    fn is_well(&self) -> bool {
+impl FixtureReport {
+    fn passed(&self) -> bool {
         self.faults.is_empty()
     }
 }
@@ -173,7 +173,7 @@ fn microseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, 
     serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }
 
-fn spent<S: Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error> {
+fn call_times<S: Serializer>(times: &CallTimes, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Longest {
         #[serde(serialize_with = "microseconds")]
@@ -181,10 +181,10 @@ fn spent<S: Serializer>(spent: &Spent, serializer: S) -> Result<S::Ok, S::Error>
         #[serde(serialize_with = "microseconds")]
         run: Duration,
     }
-    Longest { call: spent.longest_call, run: spent.all_calls }.serialize(serializer)
+    Longest { call: times.longest_call, run: times.all_calls }.serialize(serializer)
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CheckReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(reason) = &self.refused {
             return writeln!(f, "refused: {}: {reason}", self.file.display());
@@ -199,27 +199,26 @@ impl fmt::Display for Report {
         for run in &self.runs {
             run.show(f, width, self.limits.as_ref())?;
         }
-        let (all, well) = (self.runs.len(), self.runs.iter().filter(|run| run.is_well()).count());
+        let (all, passed) = (self.runs.len(), self.runs.iter().filter(|run| run.passed()).count());
         let runs = if all == 0 {
             "no recorded runs were given".to_owned()
         } else {
-            format!("{well} of {all} recorded runs are well")
+            format!("{passed} of {all} recorded runs passed")
         };
-        let plans = if self.plans.is_empty() { "the command lines are well" } else { "the command lines are not well" };
+        let plans = if self.plans.is_empty() { "the command lines are valid" } else { "the command lines have faults" };
         writeln!(f, "{plans}; {runs}")
     }
 }
 
-impl fmt::Display for About {
+impl fmt::Display for PluginSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |items: &[String]| if items.is_empty() { "-".to_owned() } else { items.join(", ") };
         writeln!(f, "{} {} ({}) in {}", self.id, self.version, self.name, self.file.display())?;
         writeln!(f, "  sha256    {}", self.sha256)?;
-        let programs =
-            if self.programs.is_empty() { "what the model's `program` says".to_owned() } else { list(&self.programs) };
+        let programs = if self.programs.is_empty() { "the model's `program`".to_owned() } else { list(&self.programs) };
         writeln!(f, "  starts    {programs}")?;
         if let Some(home) = &self.home {
-            writeln!(f, "  home      {home}, with {} of the user's", list(&self.home_files))?;
+            writeln!(f, "  home      {home}, with the user's {}", list(&self.home_files))?;
         }
         writeln!(f, "  output    {}", self.framing)?;
         writeln!(f, "  features  {}", list(&self.features))?;
@@ -227,26 +226,26 @@ impl fmt::Display for About {
     }
 }
 
-impl Checked {
+impl FixtureReport {
     fn show(&self, f: &mut fmt::Formatter<'_>, width: usize, limits: Option<&TimeLimits>) -> fmt::Result {
-        let verdict = if self.is_well() { "ok   " } else { "WRONG" };
+        let verdict = if self.passed() { "ok   " } else { "WRONG" };
         let outcome = match &self.outcome {
             Some(Outcome::Finished { .. }) => "finished".to_owned(),
             Some(Outcome::Failed { failure, .. }) => format!("failed ({})", failure.category.name()),
-            None => "no verdict".to_owned(),
+            None => "no outcome".to_owned(),
         };
         write!(f, "{verdict} {:width$}  {} events, {outcome}", self.name, self.events)?;
         if let Some(limits) = limits {
-            let (call, run) = (shown(self.spent.longest_call), shown(self.spent.all_calls));
-            write!(f, "; a call {call} of {}, a run {run} of {} at the most", shown(limits.call), shown(limits.run))?;
+            let (call, run) = (shown(self.times.longest_call), shown(self.times.all_calls));
+            write!(f, "; longest call {call} of {}, longest run {run} of {}", shown(limits.call), shown(limits.run))?;
         }
         writeln!(f)?;
-        if let Golden::Renewed { difference } = &self.golden {
-            writeln!(f, "      golden.json is renewed:")?;
+        if let GoldenResult::Renewed { difference } = &self.golden {
+            writeln!(f, "      golden.json was rewritten:")?;
             indent(f, difference)?;
         }
         for Fault { what, detail, more, .. } in &self.faults {
-            let more = if *more > 0 { format!(" ({more} more of the kind)") } else { String::new() };
+            let more = if *more > 0 { format!(" ({more} more of this kind)") } else { String::new() };
             writeln!(f, "      {what}{more}")?;
             indent(f, detail)?;
         }
@@ -258,7 +257,7 @@ fn indent(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     text.lines().try_for_each(|line| writeln!(f, "        {line}"))
 }
 
-/// Two digits say enough.
+/// A duration with two significant digits.
 fn shown(time: Duration) -> String {
     let (number, unit) =
         if time < Duration::from_secs(1) { (time.as_secs_f64() * 1000.0, "ms") } else { (time.as_secs_f64(), "s") };

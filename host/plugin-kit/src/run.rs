@@ -1,6 +1,6 @@
-//! `plugin run`: one turn of a plugin and its CLI on the way that every run takes, told as it goes.
+//! `plugin run`: executes one turn of a plugin with its CLI as a server does, and prints it as it proceeds.
 //!
-//! Nobody has written a model for it, so it is made up from the command line: that is also what grants a program.
+//! The command line takes the place of a configured model; it also grants the programs.
 
 use std::fs;
 use std::io;
@@ -18,30 +18,30 @@ use agentbay_plugin_host::{Driver, PluginSet, is_embedded};
 use agentbay_runs::{Ended, Observer, PluginFailed, Request, Run, Runner, Snapshot, Snapshots, Step, Tasks};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::error::AuthorError;
+use super::error::KitError;
+use super::run_output::{PlanSummary, RunOutput};
 use super::subject::Subject;
-use super::told::{PlanTold, Told};
 
-/// How long the processes of the run may take to end.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// Time for the processes of the run to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What stands for the run's own name in a plan that is shown before the run has one.
+/// Placeholder for the run's id in the plan, which is shown before the run has one.
 const RUN: &str = "RUN";
 
-/// The turn that is wanted.
+/// Options of `plugin run`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct RunOptions {
     /// The component.
     pub file: PathBuf,
-    /// What is asked of the agent.
+    /// The prompt.
     pub prompt: String,
-    /// The folder it works in.
+    /// The agent's working folder.
     pub repo: PathBuf,
-    /// The file that is started in place of the plugin's program.
+    /// The file to start instead of the plugin's program.
     pub program: Option<PathBuf>,
-    /// Programs that the plugin may start besides.
+    /// Further programs that the plugin may start.
     pub allow: Vec<String>,
-    /// Variables for the CLI besides those which the host gives.
+    /// Variables for the CLI in addition to those that the host passes.
     pub env: Vec<(String, EnvSetting)>,
     /// Options for the plugin.
     pub options: Vec<(String, String)>,
@@ -49,144 +49,148 @@ pub struct Asked {
     pub model: Option<String>,
     /// The CLI's session to resume.
     pub session: Option<SessionId>,
-    /// What the agent may do without asking.
+    /// What the agent may do without asking a person.
     pub permission: Permission,
 }
 
-/// Carries the turn out, and hands over what there is to tell as it comes. `stop` ends it early. Says whether the agent
+/// Executes the turn and passes its output to `show` as it arrives. `stop` ends it early. Returns whether the agent
 /// answered.
 ///
 /// # Errors
-/// See [`AuthorError`]; what goes wrong with the turn itself is told. Or what is told cannot be shown.
+/// See [`KitError`]: the turn cannot start, or output cannot be shown. A failed turn is part of the output.
 pub async fn run(
     source: &Source,
-    asked: Asked,
+    options: RunOptions,
     stop: impl Future<Output = ()>,
-    mut show: impl FnMut(&Told) -> io::Result<()>,
-) -> Result<bool, AuthorError> {
+    mut show: impl FnMut(&RunOutput) -> io::Result<()>,
+) -> Result<bool, KitError> {
     let config = agentbay_config::load(source, &Overrides::default())?;
-    let repo = source.cwd.join(&asked.repo);
-    let repo = fs::canonicalize(&repo).map_err(AuthorError::file(repo))?;
-    let subject = Subject::load(&config, &asked.file).await?;
-    let subject = subject.map_err(|reason| AuthorError::Refused { file: asked.file.clone(), reason })?;
+    let repo = source.cwd.join(&options.repo);
+    let repo = fs::canonicalize(&repo).map_err(KitError::file(repo))?;
+    let subject = Subject::load(&config, &options.file).await?;
+    let subject = subject.map_err(|reason| KitError::Refused { file: options.file.clone(), reason })?;
     let host = source.environment.clone();
-    let model = model(&asked, &subject, repo, &source.cwd);
-    let authority = authority(&asked, &subject, &config.trust);
+    let model = model(&options, &subject, repo, &source.cwd);
+    let authority = authority(&options, &subject, &config.trust);
 
-    if let Some(plan) = plan(&subject, &asked, &model, &config).await? {
+    if let Some(plan) = plan(&subject, &options, &model, &config).await? {
         grant(&subject, &model, &authority, plan.program())?;
         let program = model.program.clone().unwrap_or_else(|| plan.program().into());
         let file = find(&program, host.get("PATH")).ok().map(|found| found.path().to_owned());
-        show(&Told::Plan(PlanTold::of(&plan, file))).map_err(AuthorError::Show)?;
+        show(&RunOutput::Plan(PlanSummary::of(&plan, file))).map_err(KitError::Show)?;
     }
 
-    let request = request(&asked, &model)?;
+    let request = request(&options, &model)?;
     let snapshots = Snapshots::default();
     snapshots.publish(snapshot(subject, model, authority));
-    // Without one everything works, but for a host that is killed.
+    // Without a watchdog everything works, except that the CLI outlives a killed host.
     let _guard = Guard::start().inspect_err(|error| tracing::warn!(%error, "no guard")).ok();
     let tasks = Tasks::default();
     let (observer, observed) = unbounded_channel();
-    let observer = Arc::new(Observed(observer));
+    let observer = Arc::new(EventSender(observer));
     let runner = Runner::new(snapshots, host, config.plugins.runs(), observer, tasks.clone());
-    let run = runner.start(request, None).map_err(|error| AuthorError::NotStarted(error.to_string()))?;
+    let run = runner.start(request, None).map_err(|error| KitError::NotStarted(error.to_string()))?;
     let ended = tokio::select! {
-        ended = listen(run, observed, &mut show) => ended.map_err(AuthorError::Show),
-        () = stop => Err(AuthorError::Interrupted("the run was ended")),
+        ended = show_all(run, observed, &mut show) => ended.map_err(KitError::Show),
+        () = stop => Err(KitError::Interrupted("the run was ended")),
     };
-    tasks.stop(PATIENCE).await;
+    tasks.stop(STOP_TIMEOUT).await;
     ended.map(|ended| matches!(ended.outcome, Outcome::Finished { .. }))
 }
 
-/// Passes on what the plugin produces. `limits.output` of the plugin bounds what waits.
+/// Passes on the plugin's events. `limits.output` of the plugin bounds how many wait.
 #[derive(Debug)]
-struct Observed(UnboundedSender<Told>);
+struct EventSender(UnboundedSender<RunOutput>);
 
-impl Observer for Observed {
+impl Observer for EventSender {
     fn run_started(&self, _model: &str, _driver: &PluginId) {}
 
     fn run_ended(&self, _model: &str, _driver: &PluginId, _failure: Option<Category>) {}
 
     fn event(&self, event: &Event) {
-        drop(self.0.send(Told::Event(event.clone())));
+        drop(self.0.send(RunOutput::Event(event.clone())));
     }
 
     fn plugin_failed(&self, failed: &PluginFailed) {
-        drop(self.0.send(Told::PluginFailed(failed.clone())));
+        drop(self.0.send(RunOutput::PluginFailed(failed.clone())));
     }
 }
 
-/// Shows what is observed, and the end after all of it.
-async fn listen(
+/// Shows the observed events, then the end of the run.
+async fn show_all(
     mut run: Run,
-    mut observed: UnboundedReceiver<Told>,
-    show: &mut impl FnMut(&Told) -> io::Result<()>,
+    mut observed: UnboundedReceiver<RunOutput>,
+    show: &mut impl FnMut(&RunOutput) -> io::Result<()>,
 ) -> io::Result<Ended> {
     loop {
         tokio::select! {
             biased;
-            Some(told) = observed.recv() => show(&told)?,
+            Some(output) = observed.recv() => show(&output)?,
             step = run.next() => if let Step::Ended(ended) = step {
-                while let Ok(told) = observed.try_recv() {
-                    show(&told)?;
+                while let Ok(output) = observed.try_recv() {
+                    show(&output)?;
                 }
-                show(&Told::Ended(ended.clone()))?;
+                show(&RunOutput::Ended(ended.clone()))?;
                 return Ok(ended);
             },
         }
     }
 }
 
-/// A model as the configuration would have it by default, in a repository, tried once.
-fn model(asked: &Asked, subject: &Subject, repo: PathBuf, cwd: &Path) -> Model {
+/// A model with the configuration's defaults, for this repository and without retries.
+fn model(options: &RunOptions, subject: &Subject, repo: PathBuf, cwd: &Path) -> Model {
     let is_bare = |program: &Path| program.components().count() == 1 && !program.starts_with(".");
-    // Without a `.` in its middle.
+    // Normalised, without `.` components.
     let absolute = |program: &Path| cwd.join(program).components().collect();
-    let program = asked.program.as_deref();
+    let program = options.program.as_deref();
     let program = program.map(|program| if is_bare(program) { program.to_owned() } else { absolute(program) });
     Model {
         agent_file: None,
-        model: asked.model.clone(),
+        model: options.model.clone(),
         program,
-        permission: asked.permission,
+        permission: options.permission,
         retries: 0,
-        env: asked.env.clone(),
-        options: asked.options.clone(),
+        env: options.env.clone(),
+        options: options.options.clone(),
         ..Template::for_repo(repo, subject.limits.run).for_driver(subject.plugin.id())
     }
 }
 
-/// What the plugin may do: start the programs that were named here or in the configuration, and its own if it is a part of
-/// this program.
-fn authority(asked: &Asked, subject: &Subject, trust: &Trust) -> Authority {
+/// The plugin's authority: the programs granted on the command line or in the configuration, and an embedded plugin's own.
+fn authority(options: &RunOptions, subject: &Subject, trust: &Trust) -> Authority {
     let own = if is_embedded(subject.plugin.sha256()) { subject.plugin.description().programs.as_slice() } else { &[] };
     let grant = trust.grants.get(subject.plugin.id());
     let configured = grant.and_then(|grant| grant.programs.as_ref()).into_iter().flatten();
     Authority {
-        programs: asked.allow.iter().chain(own).chain(configured).cloned().collect(),
+        programs: options.allow.iter().chain(own).chain(configured).cloned().collect(),
         variables: Granted::by(grant, is_embedded(subject.plugin.sha256())),
     }
 }
 
-/// A program that is not declared at all is refused by the run itself.
-fn grant(subject: &Subject, model: &Model, authority: &Authority, planned: &str) -> Result<(), AuthorError> {
+/// Checks the grant for the planned program. The run itself refuses a program that is not declared.
+fn grant(subject: &Subject, model: &Model, authority: &Authority, planned: &str) -> Result<(), KitError> {
     let is_granted = model.program.is_some() || authority.programs.contains(planned);
     match planned {
         _ if is_granted || !subject.plugin.description().declares(planned) => Ok(()),
-        "" => Err(AuthorError::NoProgram),
-        program => Err(AuthorError::NotGranted { program: program.to_owned() }),
+        "" => Err(KitError::NoProgram),
+        program => Err(KitError::NotGranted { program: program.to_owned() }),
     }
 }
 
-/// The plan of the turn, asked for to be shown. A plugin has no clock and no chance, so the run is given the same one, but
-/// for its own folder. Nothing if there is none: the run then tells why.
-async fn plan(subject: &Subject, asked: &Asked, model: &Model, config: &Config) -> Result<Option<Plan>, AuthorError> {
+/// The plan of the turn, for display. `prepare` is deterministic, so the run gets the same plan except for its own folder.
+/// `None` if `prepare` fails: the run then reports the reason.
+async fn plan(
+    subject: &Subject,
+    options: &RunOptions,
+    model: &Model,
+    config: &Config,
+) -> Result<Option<Plan>, KitError> {
     let turn = Turn {
-        prompt: asked.prompt.clone(),
+        prompt: options.prompt.clone(),
         model: model.model.clone(),
         permission: model.permission,
         workdir: model.repo.display().to_string(),
-        session: asked.session.as_ref().map(ToString::to_string),
+        session: options.session.as_ref().map(ToString::to_string),
         partial: true,
         run_dir: config.plugins.runs().join(RUN).display().to_string(),
         options: model.options.clone(),
@@ -199,11 +203,11 @@ async fn plan(subject: &Subject, asked: &Asked, model: &Model, config: &Config) 
     Ok(prepared.ok().and_then(Result::ok))
 }
 
-fn request(asked: &Asked, model: &Model) -> Result<Request, AuthorError> {
-    let message = Message::text(Role::User, asked.prompt.clone());
+fn request(options: &RunOptions, model: &Model) -> Result<Request, KitError> {
+    let message = Message::text(Role::User, options.prompt.clone());
     let conversation =
-        Conversation::try_from(vec![message]).map_err(|error| AuthorError::NotStarted(error.to_string()))?;
-    Ok(Request { model: model.name.clone(), conversation, partial: true, session: asked.session.clone() })
+        Conversation::try_from(vec![message]).map_err(|error| KitError::NotStarted(error.to_string()))?;
+    Ok(Request { model: model.name.clone(), conversation, partial: true, session: options.session.clone() })
 }
 
 fn snapshot(subject: Subject, model: Model, authority: Authority) -> Snapshot {

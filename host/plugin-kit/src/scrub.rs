@@ -1,29 +1,29 @@
-//! Takes out of recorded output what is nobody's business: who the user is, where the folders are, and keys.
+//! Removes private data from recorded output: the user, paths, and keys.
 //!
-//! Lines stay lines: nothing that is taken out or put in has a line end in it. What was read when stays known, for the
-//! borders between reads are moved along.
+//! Lines are preserved: neither removed nor inserted text contains a line end. The boundaries between reads are shifted along,
+//! so that the time of each read stays known.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// Shorter values of variables stand for too many other things.
+/// Minimum length of a secret value; a shorter one matches too much unrelated text.
 const SHORTEST_SECRET: usize = 8;
 
-/// Shorter names of users and machines are parts of other words.
+/// Minimum length of a user or machine name; a shorter one is part of other words.
 const SHORTEST_NAME: usize = 3;
 
-/// Names that are nobody's own.
+/// Names that identify nobody.
 const COMMON_NAMES: [&str; 6] = ["admin", "localhost", "nobody", "root", "runner", "user"];
 
-/// How the names of variables end whose values are secret.
+/// Name endings of variables with secret values.
 const SECRET_ENDINGS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
-/// What is put in the place of a key.
+/// The replacement of a key.
 const REDACTED: &str = "REDACTED";
 
-/// Keys, by what they look like. A group named `key` is what is taken out, without one it is all.
+/// Patterns of keys. Only the group `key` is replaced, or the whole match without one.
 const KEYS: [(&str, &str); 11] = [
     ("a bearer token", r"(?i:bearer)[ \t]+(?P<key>[A-Za-z0-9._~+/=-]{8,})"),
     ("an OpenAI or Anthropic key", r"\bsk-[A-Za-z0-9_-]{16,}"),
@@ -36,40 +36,40 @@ const KEYS: [(&str, &str); 11] = [
     ("an xAI key", r"\bxai-[A-Za-z0-9]{20,}"),
     ("a JSON web token", r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
     (
-        "a value that is named like a key",
+        "a value with a name like a key",
         r#"(?i:key|token|secret|password|passwd|credentials?)(?:\\*["'])?[ \t]*[:=][ \t]*(?:\\*["'])?(?P<key>[A-Za-z0-9+/_=.-]{16,})"#,
     ),
 ];
 
-/// Who and where the recording was made.
+/// The user, machine and folders of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Surroundings<'a> {
     pub(super) home: Option<&'a Path>,
     pub(super) workdir: Option<&'a Path>,
     pub(super) user: Option<&'a str>,
     pub(super) host_name: Option<&'a str>,
-    /// All variables that have a text as their value.
+    /// All variables with a text value.
     pub(super) variables: Vec<(&'a str, &'a str)>,
 }
 
-/// Takes out what its rules find.
+/// Replaces what its rules match.
 pub(super) struct Scrubber {
     rules: Vec<Rule>,
     found: BTreeMap<String, usize>,
 }
 
 struct Rule {
-    /// What it takes out, for people.
+    /// What the rule removes, for people.
     what: String,
     pattern: Regex,
     replacement: String,
 }
 
 impl Scrubber {
-    /// A scrubber for a recording made there.
+    /// A scrubber for a recording made in these surroundings.
     ///
     /// # Errors
-    /// A name or a path is too long to be looked for.
+    /// A name or a path is too long for a pattern.
     pub(super) fn new(around: &Surroundings<'_>) -> Result<Self, regex::Error> {
         let mut rules = Vec::new();
         let mut literals: Vec<(String, String, &str)> = Vec::new();
@@ -84,7 +84,7 @@ impl Scrubber {
             let path = path.and_then(Path::to_str).filter(|path| path.len() > 1);
             literals.extend(path.map(|path| (what.to_owned(), path.to_owned(), replacement)));
         }
-        // The longer one first, of which the shorter one may be a part.
+        // The longest first: a shorter one may be part of it.
         literals.sort_by_key(|(_, text, _)| std::cmp::Reverse(text.len()));
         for (what, text, replacement) in literals {
             rules.push(Rule::literal(what, &text, replacement)?);
@@ -101,8 +101,8 @@ impl Scrubber {
         Ok(Self { rules, found: BTreeMap::new() })
     }
 
-    /// Takes out of a whole stream what the rules find. `borders` are positions in it, in order, and are moved along; one
-    /// inside of what is taken out goes behind it.
+    /// Scrubs a whole stream. `borders` are sorted positions in it, which are shifted along; one inside a removed part moves
+    /// behind it.
     pub(super) fn scrub(&mut self, stream: Vec<u8>, borders: &mut [usize]) -> Vec<u8> {
         let mut stream = stream;
         for rule in &self.rules {
@@ -115,19 +115,19 @@ impl Scrubber {
         stream
     }
 
-    /// The same for a text.
+    /// Scrubs a text.
     pub(super) fn scrub_text(&mut self, text: &str) -> String {
         String::from_utf8_lossy(&self.scrub(text.as_bytes().to_vec(), &mut [])).into_owned()
     }
 
-    /// What was taken out, and how often.
+    /// Number of removals by kind.
     pub(super) fn found(self) -> BTreeMap<String, usize> {
         self.found
     }
 }
 
 impl Rule {
-    /// Finds a text that is no part of a longer word.
+    /// Matches a text that is not part of a longer word.
     fn literal(what: String, text: &str, replacement: &str) -> Result<Self, regex::Error> {
         let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
         let border = |c: Option<char>| if is_word(c) { r"\b" } else { "" };
@@ -160,7 +160,7 @@ impl Rule {
     }
 }
 
-/// Moves the borders up to a position by as much as what is before them has moved. Gives the number of the next one.
+/// Shifts the borders up to a position. Returns the index of the next one.
 fn shift(borders: &mut [usize], from: usize, until: usize, old: usize, new: usize) -> usize {
     let mut next = from;
     while let Some(border) = borders.get_mut(next).filter(|border| **border <= until) {
@@ -175,7 +175,7 @@ fn is_secret(name: &str) -> bool {
     SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// A pattern on bytes: output need not be text.
+/// A pattern on bytes, since output need not be valid UTF-8.
 fn bytes(pattern: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(pattern).unicode(false).build()
 }
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn who_and_where_are_taken_out() {
+    fn user_machine_and_folders_are_removed() {
         assert_eq!(
             scrubbed("ada@analytical:/home/ada/engine/src $ ls /home/ada /home/adamant\n"),
             "user@host:/repo/src $ ls /home/user /home/adamant\n"
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_variables_that_are_named_like_keys_are_taken_out_line_by_line() {
+    fn values_of_variables_named_like_keys_are_removed_line_by_line() {
         assert_eq!(
             scrubbed("first-line-secret\nsecond-line-secret 1234 de_DE.UTF-8"),
             "REDACTED\nREDACTED 1234 de_DE.UTF-8"
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_known_by_what_they_look_like() {
+    fn keys_are_recognised_by_their_form() {
         let x = "a1B2".repeat(9);
         let cases = [
             (format!("Authorization: Bearer {x}"), "Authorization: Bearer REDACTED"),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_stays() {
+    fn text_that_is_not_a_key_is_kept() {
         for text in [
             r#"{"input_tokens":1111,"token":"none"}"#,
             "tokenizer=fast",
@@ -250,10 +250,10 @@ mod tests {
     }
 
     #[test]
-    fn borders_move_along_and_go_behind_what_is_taken_out() {
+    fn borders_shift_and_move_behind_removed_text() {
         let mut scrubber = Scrubber::new(&around()).unwrap();
         let text = b"x /home/ada/engine y\n/home/ada\n\xFFz".to_vec();
-        // At the start, inside the first path, before and behind the line end, at the end.
+        // At the start, inside the first path, before and after the line end, at the end.
         let mut borders = [0, 8, 20, 21, 33];
         let scrubbed = scrubber.scrub(text, &mut borders);
         assert_eq!(scrubbed, b"x /repo y\n/home/user\n\xFFz");
@@ -264,7 +264,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_line_comes_or_goes(text in "(Bearer [a-z]{8,20}|/home/ada|token=[a-z0-9]{16,20}|ada|[ \n\r\"]){0,30}") {
+        fn the_number_of_lines_is_kept(text in "(Bearer [a-z]{8,20}|/home/ada|token=[a-z0-9]{16,20}|ada|[ \n\r\"]){0,30}") {
             let ends = |text: &str| text.matches(['\n', '\r']).count();
             proptest::prop_assert_eq!(ends(&scrubbed(&text)), ends(&text));
         }

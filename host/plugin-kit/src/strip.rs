@@ -1,25 +1,24 @@
-//! A component without what only people and tools read in it: the custom sections, in its modules too. All other sections
-//! stay as they are, byte for byte.
+//! Removes the custom sections of a component and of its modules, which only people and tools read. All other sections are
+//! copied byte for byte.
 
 use std::mem;
 
 use wasm_encoder::{ComponentSection, RawSection};
 use wasmparser::{BinaryReaderError, Parser, Payload};
 
-/// What a registry shows of a component: who made it, and on which terms it may be used.
-const SAID_BY_ITS_AUTHOR: [&str; 7] =
+/// Metadata that registries show: author, licence and the like.
+const REGISTRY_METADATA: [&str; 7] =
     ["authors", "description", "homepage", "licenses", "revision", "source", "version"];
 
-/// Hints for the compiler, by which code gets faster.
+/// Prefix of the compiler's optimisation hints.
 const HINTS: &str = "metadata.code.";
 
-/// Takes names of functions, debugging data and the like out of a component. What its author says of it stays, and so do
-/// hints for the compiler.
+/// Removes function names, debugging data and the like from a component. Registry metadata and compiler hints are kept.
 ///
 /// # Errors
-/// It is no component.
+/// The bytes are not a valid component.
 pub(super) fn stripped(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
-    // What is around the part that is being written, each with the number of the section that the part will be in it.
+    // The enclosing parts, each with the section number of the part inside it that is being written.
     let mut around: Vec<(u8, Vec<u8>)> = Vec::new();
     let mut part = Vec::new();
     for payload in Parser::new(0).parse_all(component) {
@@ -39,7 +38,7 @@ pub(super) fn stripped(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
             (_, Some((id, range))) => {
                 RawSection { id, data: &component[range] }.append_to_component(&mut part);
             }
-            // A function's code: all of it came as one section.
+            // A function's code, which was copied with its section.
             (_, None) => {}
         }
     }
@@ -47,7 +46,7 @@ pub(super) fn stripped(component: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
 }
 
 fn stays(custom: &str) -> bool {
-    custom.starts_with(HINTS) || SAID_BY_ITS_AUTHOR.contains(&custom)
+    custom.starts_with(HINTS) || REGISTRY_METADATA.contains(&custom)
 }
 
 #[cfg(test)]
@@ -82,7 +81,7 @@ mod tests {
         module
     }
 
-    /// A component with a module, and with a component in it that has a module too.
+    /// A component with a module and a nested component that has a module too.
     fn component(customs: &[&str]) -> Vec<u8> {
         let with = |nested: Option<&Component>| {
             let mut component = Component::new();
@@ -99,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn custom_sections_go_wherever_they_are_but_hints_and_the_words_of_the_author() {
+    fn custom_sections_are_removed_at_every_level_except_hints_and_registry_metadata() {
         assert_eq!(stripped(&component(&ALL)).unwrap(), component(&KEPT));
         assert_eq!(stripped(&component(&KEPT)).unwrap(), component(&KEPT));
     }
 
     #[test]
-    fn what_is_no_component_is_told() {
+    fn bytes_that_are_not_a_component_are_an_error() {
         let whole = component(&ALL);
         for broken in [&whole[..whole.len() - 1], b"text", b""] {
             assert!(stripped(broken).is_err());

@@ -1,4 +1,4 @@
-//! The plugin on the bench: loaded from its file as the host loads it, under the limits that the host would set.
+//! The plugin under test: loaded from its file as the host loads it, under the limits that the host would set.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use agentbay_plugin_host::{
 };
 use agentbay_runs::compiler;
 
-use super::error::AuthorError;
+use super::error::KitError;
 
-/// The plugin on the bench.
+/// The plugin under test.
 #[derive(Debug)]
 pub struct Subject {
     /// The plugin.
     pub plugin: LoadedPlugin,
-    /// The limits that it has.
+    /// Its limits.
     pub limits: Limits,
 }
 
@@ -26,13 +26,13 @@ impl Subject {
     ///
     /// # Errors
     /// There is no engine to load it with.
-    pub(super) async fn load(config: &Config, file: &Path) -> Result<Result<Self, LoadError>, AuthorError> {
+    pub(super) async fn load(config: &Config, file: &Path) -> Result<Result<Self, LoadError>, KitError> {
         let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
         let loaded = load_to_look_at(&engine, file, &config.trust, &config.limits.plugin).await;
         Ok(loaded.map(|plugin| Self::under(config, plugin)))
     }
 
-    /// Loads a plugin that is not in its file yet. The inner error is the host's refusal.
+    /// Loads a plugin from bytes; `file` is its name in messages. The inner error is the host's refusal.
     ///
     /// # Errors
     /// There is no engine to load it with.
@@ -40,20 +40,20 @@ impl Subject {
         config: &Config,
         file: &Path,
         bytes: Vec<u8>,
-    ) -> Result<Result<Self, LoadError>, AuthorError> {
+    ) -> Result<Result<Self, LoadError>, KitError> {
         let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
         let loaded = load_bytes_to_look_at(&engine, file, bytes, &config.trust, &config.limits.plugin).await;
         Ok(loaded.map(|plugin| Self::under(config, plugin)))
     }
 
-    /// Loads a plugin that somebody else has written and that is to be added, with these limits.
+    /// Loads a third-party plugin for installation, with these limits.
     ///
     /// # Errors
-    /// The host would not take it, or there is no engine to load it with.
-    pub async fn load_to_add(config: &Config, file: &Path, own: PluginLimits, wasi: Wasi) -> Result<Self, AuthorError> {
+    /// The host refuses it, or there is no engine to load it with.
+    pub async fn load_to_add(config: &Config, file: &Path, own: PluginLimits, wasi: Wasi) -> Result<Self, KitError> {
         let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
         let loaded = load_to_add(&engine, file, &config.trust.signers, &own, wasi).await;
-        let plugin = loaded.map_err(|reason| AuthorError::Refused { file: file.to_owned(), reason })?;
+        let plugin = loaded.map_err(|reason| KitError::Refused { file: file.to_owned(), reason })?;
         Ok(Self { plugin, limits: Limits { plugin: own, ..config.limits } })
     }
 
@@ -63,12 +63,12 @@ impl Subject {
         Self { plugin, limits: Limits { plugin: own, ..*limits } }
     }
 
-    /// An instance as a run has one.
+    /// A fresh instance.
     pub(super) async fn instance(&self) -> Result<Instance, CallError> {
         self.plugin.instance(&self.limits.plugin).await
     }
 
-    /// A transcript in an instance of its own, as a process has one.
+    /// A transcript in a fresh instance.
     pub(super) async fn transcript(&self, turn: &Turn) -> Result<Transcript, CallError> {
         self.instance().await?.transcript(turn).await
     }

@@ -1,5 +1,5 @@
-//! The files that a new project is made of, carried inside the program: those of every project, those of a language, the
-//! contract, and for Rust the SDK.
+//! The files of a new project, embedded in the binary: the common ones, those of a language, the contract, and for Rust the
+//! SDK.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,13 +11,13 @@ static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/temp
 static SDK: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plugins/sdk/src");
 const CONTRACT: &str = include_str!("../../../wit/agent.wit");
 
-/// What stands for the plugin's id in a template.
+/// Placeholder for the plugin's id in a template.
 const NAME: &str = "{{name}}";
 
-/// A language in which a plugin is written.
+/// The language of a plugin project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// With the SDK.
+    /// Rust, with the SDK.
     #[default]
     Rust,
     /// JavaScript.
@@ -28,13 +28,13 @@ pub enum Language {
     C,
 }
 
-/// There is no project in this language.
+/// There is no template for this language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is `rust`, `js`, `python` or `c`; a plugin in any other language takes wit/agent.wit")]
-pub struct NoSuchLanguage;
+#[error("choose `rust`, `js`, `python` or `c`; a plugin in any other language builds on wit/agent.wit")]
+pub struct UnknownLanguage;
 
 impl Language {
-    /// The folder of its template.
+    /// The folder of the template.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Rust => "rust",
@@ -46,31 +46,31 @@ impl Language {
 }
 
 impl FromStr for Language {
-    type Err = NoSuchLanguage;
+    type Err = UnknownLanguage;
 
-    fn from_str(name: &str) -> Result<Self, NoSuchLanguage> {
+    fn from_str(name: &str) -> Result<Self, UnknownLanguage> {
         let all = [Self::Rust, Self::Js, Self::Python, Self::C];
-        all.into_iter().find(|language| language.folder() == name).ok_or(NoSuchLanguage)
+        all.into_iter().find(|language| language.folder() == name).ok_or(UnknownLanguage)
     }
 }
 
 /// A file of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProjectFile {
-    /// Where it is in the project.
+    /// Path in the project.
     pub(super) path: PathBuf,
     pub(super) content: Vec<u8>,
 }
 
 impl ProjectFile {
-    /// A script is to be executable.
+    /// Whether the file is a script, which has to be executable.
     pub(super) fn is_script(&self) -> bool {
         self.content.starts_with(b"#!")
     }
 }
 
-/// The files of a project; nothing if this program was built without the template of the language. Of two files with one
-/// path, the language's own comes last.
+/// The files of a project; `None` if the binary was built without the template of the language. The language's own files come
+/// last, so that they replace common files with the same path.
 pub(super) fn project(name: &PluginId, language: Language) -> Option<Vec<ProjectFile>> {
     let mut files = Vec::new();
     for folder in ["common", language.folder()] {

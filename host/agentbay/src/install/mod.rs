@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use agentbay_config::{ConfigError, InlineLimits, NewGrant, Overrides, Source};
 use agentbay_domain::{Grant, Wasi};
 use agentbay_os::files::atomic_write;
-use agentbay_plugin_kit::{AuthorError, Subject, needs};
+use agentbay_plugin_kit::{KitError, Subject, required_grant};
 
 use self::settings_file::{EditError, write_grant};
 
@@ -24,7 +24,7 @@ pub enum InstallError {
     Config(#[from] ConfigError),
     /// The host would not take it, or its command lines are wrong.
     #[error(transparent)]
-    Plugin(#[from] AuthorError),
+    Plugin(#[from] KitError),
     /// The grant cannot be written into proxy.toml.
     #[error(transparent)]
     Edit(#[from] EditError),
@@ -81,7 +81,7 @@ impl Candidate {
         let all = config.limits.plugin;
         let own = written.as_ref().map_or(Ok(all), |written| agentbay_config::plugin_limits(written, all))?;
         let subject = Subject::load_to_add(&config, &file, own, wasi).await?;
-        let grant = NewGrant { limits: written, ..needs(&subject, &file).await? };
+        let grant = NewGrant { limits: written, ..required_grant(&subject, &file).await? };
         let (id, description) = (&grant.id, subject.plugin.description());
         Ok(Self {
             title: format!(

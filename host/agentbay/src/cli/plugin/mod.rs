@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use agentbay_domain::{Environment, PluginId};
-use agentbay_plugin_kit::{Language, Packed, Packing, Project, Report, Stripped};
+use agentbay_plugin_kit::{CheckReport, Language, PackOptions, Packed, Project, Stripped};
 use clap::Subcommand;
 
 use self::add::AddArgs;
@@ -96,8 +96,8 @@ impl PluginTask {
             }
             Self::Add(args) => args.carry_out(cwd, environment).await,
             Self::Check { file, fixtures, settings, json, renew } => {
-                let wanted = agentbay_plugin_kit::Wanted { file, fixtures, renew };
-                match agentbay_plugin_kit::check(&settings.source(cwd, environment), &wanted).await {
+                let options = agentbay_plugin_kit::CheckOptions { file, fixtures, renew };
+                match agentbay_plugin_kit::check(&settings.source(cwd, environment), &options).await {
                     Ok(report) => show_report(&report, json),
                     Err(error) => Ok(not_done(error)),
                 }
@@ -108,8 +108,8 @@ impl PluginTask {
             }
             Self::Record(args) => args.carry_out(cwd, environment).await,
             Self::Pack { file, out, strip, settings } => {
-                let packing = Packing { file, out, strip };
-                match agentbay_plugin_kit::pack(&settings.source(cwd, environment), &packing).await {
+                let options = PackOptions { file, out, strip };
+                match agentbay_plugin_kit::pack(&settings.source(cwd, environment), &options).await {
                     Ok(packed) => show_packed(&packed),
                     Err(error) => Ok(not_done(error)),
                 }
@@ -143,12 +143,12 @@ fn show_packed(packed: &Packed) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn show_report(report: &Report, json: bool) -> anyhow::Result<ExitCode> {
+fn show_report(report: &CheckReport, json: bool) -> anyhow::Result<ExitCode> {
     let mut stdout = io::stdout().lock();
     if json {
         writeln!(stdout, "{:#}", report.to_json())?;
     } else {
         write!(stdout, "{report}")?;
     }
-    Ok(if report.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if report.passed() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -44,7 +44,7 @@ impl RecordArgs {
         let mut command = command.into_iter();
         let program = command.next().unwrap_or_default();
         let recording =
-            agentbay_plugin_kit::Recording { out, stdin, turn, env, program, args: command.collect(), timeout };
+            agentbay_plugin_kit::RecordOptions { out, stdin, turn, env, program, args: command.collect(), timeout };
         let source = Source { config: None, cwd, environment };
         let mut stop = app::Stop::new()?;
         let pass_on = |source: StreamName, bytes: &[u8]| match source {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use agentbay_domain::{EnvSetting, Environment, Permission, SessionId};
-use agentbay_plugin_kit::Told;
+use agentbay_plugin_kit::RunOutput;
 use clap::Args;
 
 use super::not_done;
@@ -67,14 +67,24 @@ impl RunArgs {
         let Self {
             file, prompt, settings, repo, program, allow, env, options, model, session, permission, json, ..
         } = self;
-        let asked =
-            agentbay_plugin_kit::Asked { file, prompt, repo, program, allow, env, options, model, session, permission };
+        let options = agentbay_plugin_kit::RunOptions {
+            file,
+            prompt,
+            repo,
+            program,
+            allow,
+            env,
+            options,
+            model,
+            session,
+            permission,
+        };
         let mut stop = app::Stop::new()?;
-        let show = |told: &Told| {
+        let show = |told: &RunOutput| {
             let mut stdout = io::stdout().lock();
             if json { writeln!(stdout, "{}", told.to_json()) } else { writeln!(stdout, "{told}") }
         };
-        match agentbay_plugin_kit::run(&settings.source(cwd, environment), asked, stop.told(), show).await {
+        match agentbay_plugin_kit::run(&settings.source(cwd, environment), options, stop.told(), show).await {
             Ok(answered) => Ok(if answered { ExitCode::SUCCESS } else { ExitCode::FAILURE }),
             Err(error) => Ok(not_done(error)),
         }

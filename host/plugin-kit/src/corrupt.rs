@@ -1,5 +1,5 @@
-//! Ways in which output can be harmed: cut off anywhere, or with a line that should be another. Each is made when it is
-//! asked for, since each holds the whole of what was recorded.
+//! Corrupted variants of recorded output: truncated at any point, or with one line replaced. The variants are produced lazily,
+//! because each holds a copy of the whole recording.
 
 use std::iter::once;
 
@@ -7,21 +7,21 @@ use agentbay_domain::StreamName;
 
 use super::fixture::{Fixture, Read};
 
-/// Lines that no CLI prints in place of an event.
+/// Lines that no CLI prints as an event.
 const OTHER_LINES: [&[u8]; 8] =
     [b"", b"{}", b"null", b"[]", b"{\"type\":null}", b"{\"type\":{\"type\":[]}}", b"\xE2\x80\xA8", b"\xFF\xFE\x00{"];
 
-/// Output that was harmed.
+/// Corrupted output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Harmed {
-    /// What was done to it, for people.
+pub(super) struct Corrupted {
+    /// A description of the corruption, for people.
     pub(super) how: String,
     pub(super) reads: Vec<Read>,
 }
 
-/// The output cut off before its first line, and behind and in the middle of each, or of no more lines than these, evenly
-/// spread over it.
-pub(super) fn cut_off(fixture: &Fixture, most: usize) -> impl Iterator<Item = Harmed> {
+/// The output truncated before its first line, after each line and in the middle of each line. At most `most` lines, spread
+/// evenly over the output, are used.
+pub(super) fn truncated(fixture: &Fixture, most: usize) -> impl Iterator<Item = Corrupted> {
     let reads = &fixture.reads;
     let ends: Vec<(usize, usize)> = reads.iter().enumerate().flat_map(|(at, read)| line_ends(at, read)).collect();
     let cuts = spread(ends.len(), most).flat_map(move |line| {
@@ -31,15 +31,14 @@ pub(super) fn cut_off(fixture: &Fixture, most: usize) -> impl Iterator<Item = Ha
             _ => 0,
         };
         let middle = start + (end - start) / 2;
-        [(format!("behind line {}", line + 1), at, end), (format!("inside line {}", line + 1), at, middle)]
+        [(format!("after line {}", line + 1), at, end), (format!("inside line {}", line + 1), at, middle)]
     });
-    let nothing = Harmed { how: "before its first line".to_owned(), reads: Vec::new() };
-    once(nothing).chain(cuts.map(|(how, at, end)| Harmed { how, reads: until(reads, at, end) }))
+    let nothing = Corrupted { how: "before its first line".to_owned(), reads: Vec::new() };
+    once(nothing).chain(cuts.map(|(how, at, end)| Corrupted { how, reads: until(reads, at, end) }))
 }
 
-/// Standard output with each line in turn, or with no more of them than these, cut in two or replaced by something that is
-/// no event.
-pub(super) fn damaged(fixture: &Fixture, most: usize) -> impl Iterator<Item = Harmed> {
+/// Standard output with one line replaced by its first half or by something that is not an event, for at most `most` lines.
+pub(super) fn with_replaced_lines(fixture: &Fixture, most: usize) -> impl Iterator<Item = Corrupted> {
     let (stdout, stderr) = (fixture.all_of(StreamName::Stdout), fixture.all_of(StreamName::Stderr));
     let ends: Vec<usize> = stdout.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::len).scan(0, add_up).collect();
     spread(ends.len(), most).flat_map(|line| (0..=OTHER_LINES.len()).map(move |other| (line, other))).map(
@@ -52,12 +51,12 @@ pub(super) fn damaged(fixture: &Fixture, most: usize) -> impl Iterator<Item = Ha
             let bytes = [before, other, b"\n", after].concat();
             let stdout = Read { source: StreamName::Stdout, bytes };
             let stderr = Read { source: StreamName::Stderr, bytes: stderr.clone() };
-            Harmed { how, reads: vec![stdout, stderr] }
+            Corrupted { how, reads: vec![stdout, stderr] }
         },
     )
 }
 
-/// Where lines end in a piece of output.
+/// Line ends in a piece of output.
 fn line_ends(at: usize, read: &Read) -> Vec<(usize, usize)> {
     let ends = read.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
     ends.map(|(end, _)| (at, end + 1)).collect()
@@ -76,7 +75,7 @@ fn add_up(sum: &mut usize, more: usize) -> Option<usize> {
     Some(*sum)
 }
 
-/// The numbers below a count, or so many of them as are allowed.
+/// At most `most` numbers below `count`, evenly spread.
 pub(super) fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let most = most.min(count);
     (0..most).map(move |number| number * count / most)
@@ -103,39 +102,46 @@ mod tests {
     }
 
     #[test]
-    fn output_is_cut_off_behind_and_inside_every_line() {
+    fn output_is_truncated_after_and_inside_every_line() {
         let fixture = fixture(&[(StreamName::Stdout, "ab\ncd\n"), (StreamName::Stderr, "e\n")]);
-        let cut: Vec<Harmed> = cut_off(&fixture, 3).collect();
-        let how: Vec<&str> = cut.iter().map(|harmed| harmed.how.as_str()).collect();
+        let variants: Vec<Corrupted> = truncated(&fixture, 3).collect();
+        let how: Vec<&str> = variants.iter().map(|variant| variant.how.as_str()).collect();
         let expected = [
             "before its first line",
-            "behind line 1",
+            "after line 1",
             "inside line 1",
-            "behind line 2",
+            "after line 2",
             "inside line 2",
-            "behind line 3",
+            "after line 3",
             "inside line 3",
         ];
         assert_eq!(how, expected);
-        assert_eq!(cut[1].reads, [stdout("ab\n")]);
-        assert_eq!(cut[4].reads, [stdout("ab\nc")]);
-        assert_eq!(cut[5].reads, [stdout("ab\ncd\n"), Read { source: StreamName::Stderr, bytes: b"e\n".to_vec() }]);
+        assert_eq!(variants[1].reads, [stdout("ab\n")]);
+        assert_eq!(variants[4].reads, [stdout("ab\nc")]);
+        assert_eq!(
+            variants[5].reads,
+            [stdout("ab\ncd\n"), Read { source: StreamName::Stderr, bytes: b"e\n".to_vec() }]
+        );
     }
 
     #[test]
-    fn every_line_is_replaced_in_every_way() {
-        let damaged: Vec<Harmed> = damaged(&fixture(&[(StreamName::Stdout, "abcd\nlast")]), 2).collect();
-        assert_eq!(damaged.len(), 2 * (OTHER_LINES.len() + 1));
-        assert_eq!(damaged[1].reads[0], stdout("{}\nlast"));
-        assert_eq!(damaged[8].reads[0], stdout("ab\nlast"));
-        assert_eq!(damaged[1].how, "with line 1 of standard output replaced by \"{}\"");
+    fn every_line_is_replaced_by_every_replacement() {
+        let replaced: Vec<Corrupted> =
+            with_replaced_lines(&fixture(&[(StreamName::Stdout, "abcd\nlast")]), 2).collect();
+        assert_eq!(replaced.len(), 2 * (OTHER_LINES.len() + 1));
+        assert_eq!(replaced[1].reads[0], stdout("{}\nlast"));
+        assert_eq!(replaced[8].reads[0], stdout("ab\nlast"));
+        assert_eq!(replaced[1].how, "with line 1 of standard output replaced by \"{}\"");
     }
 
     #[test]
-    fn a_long_run_is_harmed_at_a_bounded_number_of_lines_over_its_whole_length() {
+    fn a_long_run_is_corrupted_at_a_bounded_number_of_evenly_spread_lines() {
         let lines: Vec<usize> = spread(100_000, 4).collect();
         assert_eq!(lines, [0, 25_000, 50_000, 75_000]);
         let long = fixture(&[(StreamName::Stdout, &"a\n".repeat(1000))]);
-        assert_eq!((cut_off(&long, 4).count(), damaged(&long, 4).count()), (1 + 4 * 2, 4 * (OTHER_LINES.len() + 1)));
+        assert_eq!(
+            (truncated(&long, 4).count(), with_replaced_lines(&long, 4).count()),
+            (1 + 4 * 2, 4 * (OTHER_LINES.len() + 1))
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What `plugin run` tells: the plan, the events, the end; a line each for people, or as JSON.
+//! The output of `plugin run`: the plan, the events and the end, one line each for people or as JSON.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,34 +8,34 @@ use agentbay_runs::{Ended, PluginFailed};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Something to tell of a turn.
+/// A piece of output.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Told {
-    /// What is to be started.
-    Plan(PlanTold),
-    /// What the agent said.
+pub enum RunOutput {
+    /// The command that will be started.
+    Plan(PlanSummary),
+    /// An event of the plugin.
     Event(Event),
-    /// The plugin failed: what follows is told without it.
+    /// The plugin failed. The rest is produced without it.
     PluginFailed(PluginFailed),
-    /// How it ended.
+    /// The end of the turn.
     Ended(Ended),
 }
 
-/// A plan without what may be secret in it: the values of variables.
+/// A plan without the values of variables, which may be secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PlanTold {
+pub struct PlanSummary {
     program: String,
-    /// The file that is started, if there is one.
+    /// The file that will be started, if it was found.
     file: Option<PathBuf>,
     args: Vec<String>,
-    /// Variables that are set.
+    /// Variables that the plan sets.
     sets: Vec<String>,
-    /// Variables that are taken away.
+    /// Variables that the plan removes.
     removes: Vec<String>,
     files: Vec<PlanFile>,
 }
 
-impl PlanTold {
+impl PlanSummary {
     pub(super) fn of(plan: &Plan, file: Option<PathBuf>) -> Self {
         let names = |is_set: bool| {
             let env = plan.env().iter().filter(|(_, value)| value.is_some() == is_set);
@@ -52,8 +52,8 @@ impl PlanTold {
     }
 }
 
-impl Told {
-    /// As JSON. Events have the form of `golden.json`.
+impl RunOutput {
+    /// The JSON form. Events have the form of `golden.json`.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Plan(plan) => json!({ "plan": plan }),
@@ -66,7 +66,7 @@ impl Told {
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for RunOutput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plan(plan) => plan.fmt(f),
@@ -77,7 +77,7 @@ impl fmt::Display for Told {
     }
 }
 
-impl fmt::Display for PlanTold {
+impl fmt::Display for PlanSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
             Some(file) => write!(f, "program      {}", file.display())?,
@@ -90,7 +90,7 @@ impl fmt::Display for PlanTold {
             write!(f, "\nvariable     {name}")?;
         }
         for name in &self.removes {
-            write!(f, "\nvariable     {name}, taken away")?;
+            write!(f, "\nvariable     {name}, removed")?;
         }
         for file in &self.files {
             write!(f, "\nfile         {} ({} bytes)", file.name(), file.text().len())?;
@@ -99,7 +99,7 @@ impl fmt::Display for PlanTold {
     }
 }
 
-/// One line, whatever is in it.
+/// Always one line: line ends are escaped.
 fn show_event(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::Text(text) => write!(f, "text         {text:?}"),
@@ -137,5 +137,5 @@ fn show_end(ended: &Ended, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
     let usage = &ended.usage;
     write!(f, "\ntokens       {} in, {} out", usage.input, usage.output)?;
-    if ended.usage_estimated { f.write_str(" (a guess: the CLI told nothing)") } else { Ok(()) }
+    if ended.usage_estimated { f.write_str(" (estimated: the CLI reported none)") } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! What a plugin needs to be granted: all that it declares, and all that its command lines set.
+//! The grant that a plugin needs: the programs that it declares and the variables that its command lines set.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use agentbay_config::NewGrant;
 use agentbay_domain::Wasi;
 
 use super::check::plans;
-use super::error::AuthorError;
+use super::error::KitError;
 use super::subject::Subject;
 
-/// The grant with which a plugin may do all that it asks for, pinned to its bytes. It says nothing of limits.
+/// The grant that covers everything a plugin asks for, pinned to its bytes. It sets no limits.
 ///
 /// # Errors
-/// Its command lines are wrong, so nobody should grant them.
-pub async fn needs(subject: &Subject, file: &Path) -> Result<NewGrant, AuthorError> {
+/// The command lines are wrong, so that nobody should grant them.
+pub async fn required_grant(subject: &Subject, file: &Path) -> Result<NewGrant, KitError> {
     let plans = plans(subject).await;
     if let Some(fault) = plans.faults.into_iter().next() {
-        return Err(AuthorError::Unfit { file: file.to_owned(), fault });
+        return Err(KitError::Unfit { file: file.to_owned(), fault });
     }
     let description = subject.plugin.description();
     let home = description.home.as_ref().map(|home| home.keep.iter().cloned().collect());

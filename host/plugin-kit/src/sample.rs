@@ -1,27 +1,27 @@
-//! A long recorded run made short enough that each of its lines can be harmed: of every kind of line the first is kept,
-//! the end, and some of the rest.
+//! A sample of a long recorded run, small enough to corrupt each of its lines: the first line of every kind, the last lines,
+//! and some of the rest.
 
 use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
-use super::damage::spread;
+use super::corrupt::spread;
 use super::fixture::{Fixture, Read};
 
-/// The most lines that a short run has.
+/// Maximum number of lines of a sample.
 pub(super) const MOST: usize = 120;
 
-/// The most that are kept as the first of their kind.
+/// Maximum number of lines kept as the first of their kind.
 const KINDS: usize = MOST / 2;
 
-/// How many are kept at the end, where a CLI says that its turn is over.
+/// Number of lines kept at the end, where a CLI reports the end of its turn.
 const LAST: usize = 10;
 
-/// The keys in whose values CLIs say what kind of line it is.
-const TELL_KINDS: [&str; 7] = ["event", "kind", "method", "role", "status", "subtype", "type"];
+/// Keys whose values show the kind of a line.
+const KIND_KEYS: [&str; 7] = ["event", "kind", "method", "role", "status", "subtype", "type"];
 
-/// The run with some of its lines only; nothing if it is short as it is.
-pub(super) fn shortened(fixture: &Fixture) -> Option<Fixture> {
+/// A sample of the run's lines; `None` if the run is short enough.
+pub(super) fn sample(fixture: &Fixture) -> Option<Fixture> {
     let lines = lines(&fixture.reads);
     if lines.len() <= MOST {
         return None;
@@ -30,13 +30,13 @@ pub(super) fn shortened(fixture: &Fixture) -> Option<Fixture> {
     Some(Fixture { reads, ..fixture.clone() })
 }
 
-/// The lines of both streams, in the order in which they began.
+/// The lines of both streams, in the order of their first bytes.
 fn lines(reads: &[Read]) -> Vec<Read> {
     let mut lines: Vec<Read> = Vec::new();
     for read in reads {
         for piece in read.bytes.split_inclusive(|byte| *byte == b'\n') {
             match lines.iter_mut().rfind(|line| line.source == read.source) {
-                Some(begun) if !begun.bytes.ends_with(b"\n") => begun.bytes.extend_from_slice(piece),
+                Some(open) if !open.bytes.ends_with(b"\n") => open.bytes.extend_from_slice(piece),
                 _ => lines.push(Read { source: read.source, bytes: piece.to_vec() }),
             }
         }
@@ -53,7 +53,7 @@ fn kept(lines: &[Read]) -> BTreeSet<usize> {
     kept
 }
 
-/// What a line has in common with others of its kind: which values it has where, but not what they are.
+/// The kind of a line: its JSON structure without the values, except those of `KIND_KEYS`.
 fn kind(line: &[u8]) -> String {
     let mut kind = String::new();
     if let Ok(value) = serde_json::from_slice(line) {
@@ -62,12 +62,12 @@ fn kind(line: &[u8]) -> String {
     kind
 }
 
-fn describe(value: &Value, tells: bool, kind: &mut String) {
+fn describe(value: &Value, is_kind: bool, kind: &mut String) {
     match value {
         Value::Null => kind.push('-'),
         Value::Bool(_) => kind.push('?'),
         Value::Number(_) => kind.push('#'),
-        Value::String(text) if tells => kind.push_str(text),
+        Value::String(text) if is_kind => kind.push_str(text),
         Value::String(_) => kind.push('_'),
         Value::Array(values) => {
             kind.push('[');
@@ -77,7 +77,7 @@ fn describe(value: &Value, tells: bool, kind: &mut String) {
             for (key, value) in members {
                 kind.push('{');
                 kind.push_str(key);
-                describe(value, TELL_KINDS.contains(&key.as_str()), kind);
+                describe(value, KIND_KEYS.contains(&key.as_str()), kind);
             }
             kind.push('}');
         }
@@ -100,17 +100,17 @@ mod tests {
     }
 
     #[test]
-    fn a_short_run_stays_as_it_is() {
-        assert_eq!(shortened(&fixture(vec![stdout(&"{}\n".repeat(MOST))])), None);
+    fn a_short_run_is_not_sampled() {
+        assert_eq!(sample(&fixture(vec![stdout(&"{}\n".repeat(MOST))])), None);
     }
 
     #[test]
-    fn of_a_long_run_every_kind_of_line_and_the_end_are_kept_in_their_order() {
+    fn a_sample_keeps_every_kind_of_line_and_the_end_in_order() {
         let mut text = "{\"type\":\"text\",\"text\":\"a\"}\n".repeat(5000);
         let rare = ["{\"type\":\"tool\",\"input\":{\"x\":1}}", "{\"type\":\"tool\",\"input\":{\"y\":1}}", "no JSON"];
         text.insert_str(text.len() / 2, &(rare.join("\n") + "\n"));
         text += "{\"type\":\"done\"}\n";
-        let short = shortened(&fixture(vec![stdout(&text)])).unwrap();
+        let short = sample(&fixture(vec![stdout(&text)])).unwrap();
         let kept: Vec<&str> = short.reads.iter().map(|read| std::str::from_utf8(&read.bytes).unwrap().trim()).collect();
         assert!((MOST - LAST..=MOST).contains(&kept.len()), "{}", kept.len());
         let others: Vec<&str> = kept.iter().copied().filter(|line| !line.contains("text")).collect();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_came_in_pieces_with_the_other_stream_between_is_one() {
+    fn a_line_read_in_pieces_around_the_other_stream_is_one_line() {
         let stderr = Read { source: StreamName::Stderr, bytes: b"e\nf".to_vec() };
         let lines = lines(&[stdout("a\nb"), stderr, stdout("c\nd")]);
         let lines: Vec<&[u8]> = lines.iter().map(|line| line.bytes.as_slice()).collect();
