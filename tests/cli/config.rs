@@ -41,7 +41,7 @@ fn a_model_that_is_added_appears_without_a_restart() {
     let proxy = machine.serve();
     assert_eq!(proxy.complete(&chat("second", "hi")).status, 400);
     machine.write("proxy.toml", format!("{ECHO}[models.second]\ndriver = \"echo\"\nrepo = \".\"\n"));
-    proxy.logged(&["looked again", "models=2"]);
+    proxy.logged(&["reloaded", "models=2"]);
     assert_eq!(proxy.ask("second", "hi"), "hi");
     assert_eq!(proxy.models(), ["echo", "second"]);
 }
@@ -51,7 +51,7 @@ fn a_broken_edit_changes_nothing_and_is_told_with_file_line_and_key() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     machine.write("proxy.toml", "[models.new]\ndriver = \"echo\"\nrepo = 3\n[models.echo]\ntimeout = \"soon\"\n");
-    proxy.logged(&["looked again", "generation=2"]);
+    proxy.logged(&["reloaded", "generation=2"]);
     proxy.logged(&["the configuration stays as it was"]);
     proxy.logged(&["proxy.toml:3: models.new.repo:"]);
     proxy.logged(&["proxy.toml:5: models.echo.timeout:", "\"soon\""]);
@@ -67,7 +67,7 @@ fn the_registry_is_read_again_as_well() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     machine.write("models.json", r#"{"registered": {"driver": "echo", "repoPath": "."}}"#);
-    proxy.logged(&["looked again", "models=2"]);
+    proxy.logged(&["reloaded", "models=2"]);
     assert_eq!(proxy.ask("registered", "hi"), "hi");
 
     machine.write("models.json", "{\n  \"registered\": {\n    \"driver\": 1\n  }\n}");
@@ -160,7 +160,7 @@ fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
             .to_owned(),
         "models.b.program: CLI not found: codex (npm install -g @openai/codex)".to_owned(),
         format!("models.c.repo: the repository {work}/gone does not exist"),
-        format!("models.d.worktree: {work} is no git repository, so no worktree can be made"),
+        format!("models.d.worktree: {work} is not a git repository, so no worktree can be made"),
         "models.e.program: the driver `generic` drives what the model names: write `program = \"…\"` into [models.e] \
          of proxy.toml"
             .to_owned(),

@@ -131,7 +131,7 @@ fn what_takes_too_long_is_given_up_on_and_tried_once_more_when_somebody_asks() {
 
     let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
     machine.write("proxy.toml", settings + "\n# Something else.\n");
-    proxy.logged(&["looked again", "generation=3 "]);
+    proxy.logged(&["reloaded", "generation=3 "]);
     assert_eq!((loading(&proxy), refusal(&known(&proxy), "m").as_str()), (json!([]), reason));
     let asked = proxy.reload().json();
     assert_eq!((&asked["loading"], &asked["refused"]), (&json!([file]), &json!([])));

@@ -99,7 +99,7 @@ fn a_plugin_that_fails_three_times_is_unhealthy_until_another_version_comes_and_
     assert!(list().contains(" in `transcript.exit`: wasm trap: wasm `unreachable` instruction executed\n"));
 
     machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
-    proxy.logged(&["looked again", "generation=2 "]);
+    proxy.logged(&["reloaded", "generation=2 "]);
     assert_eq!(health(&known(&proxy), "m"), healthy);
     let counted = proxy.get("/metrics").body;
     assert!(counted.contains("\nagentbay_plugin_swaps_total 1\n"), "{counted}");

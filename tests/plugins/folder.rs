@@ -11,7 +11,7 @@ use crate::support::{
 
 /// Waits until the program has looked so many times, the first time being its start.
 fn looked(proxy: &Proxy, times: u32) {
-    proxy.logged(&["looked again", &format!("generation={times} ")]);
+    proxy.logged(&["reloaded", &format!("generation={times} ")]);
 }
 
 /// The lines of `plugin list`, each in its columns. Hashes are left out, and how the plugins fare in a server, of which that

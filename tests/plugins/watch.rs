@@ -175,7 +175,7 @@ fn a_look_that_is_asked_for_is_over_when_it_is_answered() {
     assert_eq!(proxy.models(), ["echo"]);
 
     proxy.signal(Signal::HUP);
-    proxy.logged(&["looked again", "generation=5 "]);
+    proxy.logged(&["reloaded", "generation=5 "]);
 }
 
 #[test]

@@ -182,6 +182,6 @@ fn a_hangup_has_the_settings_read_again() {
     let machine = gated("");
     let proxy = machine.serve();
     proxy.signal(Signal::HUP);
-    proxy.logged(&["looked again", "generation=2"]);
+    proxy.logged(&["reloaded", "generation=2"]);
     assert_eq!(proxy.models(), ["a", "b"]);
 }

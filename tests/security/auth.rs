@@ -67,7 +67,7 @@ fn no_key_is_ever_logged() {
     proxy.send(&question().header("authorization", "Bearer secret-wrong"));
     proxy.send(&question().header("authorization", "Bearer secret-right"));
     machine.write("proxy.toml", format!("[server]\napi_keys = [\"secret spaced\"]\n{ECHO}"));
-    proxy.logged(&["looked again", "generation=2"]);
+    proxy.logged(&["reloaded", "generation=2"]);
     assert!(!proxy.log().contains("secret"), "{}", proxy.log());
 }
 

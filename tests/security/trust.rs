@@ -74,7 +74,7 @@ fn a_plugin_that_asks_for_more_than_was_granted_is_refused_until_it_is() {
                 [plugins.stranger] anew";
     assert_eq!((refused(&proxy), in_use(&proxy)), (reason("stranger.wasm", asks), None));
     machine.write("proxy.toml", format!("[plugins.stranger]\nprograms = [\"stranger\", \"node\"]\n{MODEL}"));
-    proxy.logged(&["looked again", "generation=2 "]);
+    proxy.logged(&["reloaded", "generation=2 "]);
     assert_eq!((refused(&proxy), proxy.ask("m", "hi")), (vec![], "hello".to_owned()));
 }
 
@@ -100,7 +100,7 @@ fn a_component_other_than_the_pinned_one_is_refused_and_the_good_one_stays() {
     assert_eq!((in_use(&proxy), refused(&proxy)), (Some(first.clone()), vec![]));
 
     machine.put_plugin("stranger.wasm", another_stranger());
-    proxy.logged(&["looked again", "generation=2 "]);
+    proxy.logged(&["reloaded", "generation=2 "]);
     let other = format!(
         "has the SHA-256 {second}, and [plugins.stranger] pins {first}: `agentbay plugin add FILE` pins the new one"
     );
@@ -108,7 +108,7 @@ fn a_component_other_than_the_pinned_one_is_refused_and_the_good_one_stays() {
     assert_eq!(proxy.ask("m", "hi"), "hello");
 
     machine.write("proxy.toml", pin(&second));
-    proxy.logged(&["looked again", "generation=3 "]);
+    proxy.logged(&["reloaded", "generation=3 "]);
     assert_eq!((in_use(&proxy), refused(&proxy)), (Some(second), vec![]));
 }
 
@@ -120,7 +120,7 @@ fn where_pins_are_required_the_rest_is_refused_even_if_it_was_in_use() {
     let sum = in_use(&proxy).unwrap();
     let echo = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
     machine.write("proxy.toml", format!("[plugins]\nrequire_pin = true\n{MODEL}{echo}"));
-    proxy.logged(&["looked again", "generation=2 "]);
+    proxy.logged(&["reloaded", "generation=2 "]);
     let unpinned = format!(
         "is not pinned, and `plugins.require_pin` is set: `agentbay plugin add FILE` shows what it asks for and pins it \
          (its SHA-256 is {sum})"
@@ -148,7 +148,7 @@ fn where_signatures_are_asked_for_only_what_is_signed_is_compiled() {
             machine.put_plugin("stranger.wasm.minisig", signature);
         }
         machine.put_plugin("stranger.wasm", bytes);
-        proxy.logged(&["looked again", &format!("generation={generation} ")]);
+        proxy.logged(&["reloaded", &format!("generation={generation} ")]);
         refused(&proxy)
     };
     let unsigned = "is not signed by a key of `plugins.signed_by`: put the signature beside it, as NAME.wasm.minisig";
@@ -229,7 +229,7 @@ fn add_shows_what_a_component_asks_for_and_writes_it_down_only_if_that_is_grante
     let after = fs::read_to_string(&written).unwrap();
     assert!(after.starts_with("# Mine.\n[models.m]\n") && after.contains("# The end.\n"), "{after}");
     assert!(after.contains(&table), "{after}");
-    proxy.logged(&["looked again"]);
+    proxy.logged(&["reloaded"]);
     assert_eq!((in_use(&proxy), proxy.ask("m", "hi")), (Some(sum), "hello".to_owned()));
 }
 

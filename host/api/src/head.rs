@@ -11,7 +11,7 @@
 //! asks for a run all the same, is read by `claim`.
 
 use agentbay_domain::SessionId;
-use agentbay_runs::{FailedTry, Step};
+use agentbay_runs::{FailedAttempt, Step};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::ApiError;
@@ -28,7 +28,7 @@ pub(super) struct Head {
     session: Option<String>,
     model: Option<String>,
     reference: Option<String>,
-    failed: Vec<FailedTry>,
+    failed: Vec<FailedAttempt>,
     trapped: bool,
 }
 

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use agentbay_domain::Environment;
 use agentbay_runs::doctor::Versions;
-use agentbay_runs::reload::Looks;
+use agentbay_runs::reload::ReloadHandle;
 use agentbay_runs::{Runner, Snapshots};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -42,8 +42,8 @@ pub use metrics::{Format, Metrics, Now};
 pub struct State {
     /// Models and settings.
     pub snapshots: Snapshots,
-    /// Asks for a look at settings and plugins.
-    pub looks: Looks,
+    /// Requests reloads of settings and plugins.
+    pub reload: ReloadHandle,
     /// Starts runs.
     pub runner: Runner,
     /// The variables of the process, for asking programs for their version.

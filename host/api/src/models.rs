@@ -2,7 +2,7 @@
 //!
 //! The form is that of the OpenAI API. An id may have slashes and colons in it.
 
-use agentbay_domain::Model;
+use agentbay_domain::{Model, Target};
 use axum::Json;
 use axum::extract::State as FromState;
 use serde::Serialize;
@@ -30,7 +30,8 @@ pub(super) struct Entry {
 impl From<&Model> for Entry {
     fn from(model: &Model) -> Self {
         // Nobody knows when a model of a configuration was made; clients want a number all the same.
-        Self { id: model.name.clone(), object: "model", created: 0, owned_by: model.driver.to_string() }
+        let Target::Cli(cli) = &model.target;
+        Self { id: model.name.clone(), object: "model", created: 0, owned_by: cli.driver.to_string() }
     }
 }
 

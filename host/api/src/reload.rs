@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use agentbay_runs::StartError;
-use agentbay_runs::reload::Found;
+use agentbay_runs::reload::ReloadReport;
 use axum::Json;
 use axum::extract::State as FromState;
 use serde::Serialize;
@@ -37,15 +37,15 @@ struct Configuration {
 
 /// Looks again.
 pub(super) async fn again(FromState(state): FromState<State>) -> Result<Json<Report>, ApiError> {
-    match state.looks.again().await {
+    match state.reload.reload().await {
         Some(found) => Ok(Json(Report::of(Arc::unwrap_or_clone(found)))),
         None => Err(StartError::Stopping.into()),
     }
 }
 
 impl Report {
-    fn of(found: Found) -> Self {
-        let Found { generation, plugins, refused, loading, faults } = found;
+    fn of(report: ReloadReport) -> Self {
+        let ReloadReport { generation, plugins, refused, loading, faults } = report;
         Self {
             object: "reload",
             generation,

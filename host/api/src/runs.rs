@@ -1,7 +1,7 @@
 //! `/v1/runs`: the runs that go on, how one is ended, and what one has changed.
 
 use agentbay_domain::{Category, Failure, RunId};
-use agentbay_runs::{FailedTry, LiveRun};
+use agentbay_runs::{FailedAttempt, LiveRun};
 use axum::Json;
 use axum::extract::State as FromState;
 use axum::http::{StatusCode, header};
@@ -100,8 +100,8 @@ impl From<LiveRun> for WireRun {
     }
 }
 
-impl From<FailedTry> for WireTry {
-    fn from(failed: FailedTry) -> Self {
+impl From<FailedAttempt> for WireTry {
+    fn from(failed: FailedAttempt) -> Self {
         Self { model: failed.model, code: failed.category.name() }
     }
 }

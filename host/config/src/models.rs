@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use agentbay_domain::{Model, PluginId, RunLimits};
+use agentbay_domain::{CliTarget, Model, PluginId, RunLimits};
 
 use super::limits;
 use super::section::{Item, Section};
@@ -42,7 +42,17 @@ impl Template {
 
     /// The model of a driver, named after it.
     pub fn for_driver(&self, driver: &PluginId) -> Model {
-        self.shared.clone().into_model(driver.as_str(), driver.clone(), self.limits)
+        self.for_target(self.target(driver))
+    }
+
+    /// The target of that model.
+    pub fn target(&self, driver: &PluginId) -> CliTarget {
+        self.shared.target(driver.as_str(), driver.clone())
+    }
+
+    /// The model of a target, named after its driver.
+    pub fn for_target(&self, target: CliTarget) -> Model {
+        self.shared.clone().into_model(target.driver.clone().as_str(), target, self.limits)
     }
 }
 
@@ -96,11 +106,11 @@ fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Mo
     let options = section.take("options").and_then(|item| item.section()).map(options).unwrap_or_default();
     let limits = limits::read_for_model(section.section("limits"), common.limits);
     section.finish();
-    let mut made = Model { model, program, options, ..shared.into_model(name, driver?, limits) };
+    let mut target = CliTarget { model, program, options, ..shared.target(name, driver?) };
     if of_defaults {
-        DEFAULT_REPO.clone_into(&mut made.repo_key);
+        DEFAULT_REPO.clone_into(&mut target.repo_key);
     }
-    Some(made)
+    Some(shared.into_model(name, target, limits))
 }
 
 /// The plugin that a model names.

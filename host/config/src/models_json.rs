@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use agentbay_domain::Model;
+use agentbay_domain::{CliTarget, Model};
 
 use super::models::{Common, DEFAULT_REPO, driver, named_sections};
 use super::section::{Section, join};
@@ -32,5 +32,6 @@ fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Mo
     }
     section.finish();
     let repo_key = if of_defaults { DEFAULT_REPO.to_owned() } else { join(&join("", name), "repoPath") };
-    Some(Model { repo_key, ..shared.into_model(name, driver?, common.limits) })
+    let target = CliTarget { repo_key, ..shared.target(name, driver?) };
+    Some(shared.into_model(name, target, common.limits))
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agentbay_domain::{EnvSetting, Keep, Model, Permission, PluginId, RunLimits, Worktree};
+use agentbay_domain::{CliTarget, EnvSetting, Keep, Model, Permission, PluginId, RunLimits, Worktree};
 
 use super::policy::{self, PolicyTable};
 use super::section::{Item, Section, join};
@@ -119,33 +119,40 @@ impl Shared {
         }
     }
 
-    /// The model with these settings, which has nothing of its own yet.
-    pub(super) fn into_model(self, name: &str, driver: PluginId, limits: RunLimits) -> Model {
-        let agent_file = self.agent_file.unwrap_or_else(|| AGENT_FILE.into());
-        let worktree = match self.worktree {
+    /// The target of a model with these settings, for a driver.
+    pub(super) fn target(&self, model: &str, driver: PluginId) -> CliTarget {
+        let agent_file = self.agent_file.clone().unwrap_or_else(|| AGENT_FILE.into());
+        let worktree = match self.worktree.clone() {
             None | Some(WorktreeSetting::Off) => None,
             Some(WorktreeSetting::On(table)) => Some(table.into_worktree()),
         };
-        Model {
-            repo_key: join(&join("models", name), "repo"),
-            name: name.to_owned(),
+        CliTarget {
             driver,
-            repo: self.repo.unwrap_or_default(),
+            repo: self.repo.clone().unwrap_or_default(),
+            repo_key: join(&join("models", model), "repo"),
             agent_file: Some(agent_file).filter(|file| !file.as_os_str().is_empty()),
             worktree,
-            helpers: self.policy.map(PolicyTable::into_helpers),
+            helpers: self.policy.clone().map(PolicyTable::into_helpers),
             model: None,
             program: None,
             permission: self.permission.unwrap_or_default(),
+            repo_runs: self.repo_runs.unwrap_or(NonZeroUsize::MIN),
+            env: self.env.clone().into_iter().collect(),
+            options: Vec::new(),
+        }
+    }
+
+    /// The model with these settings.
+    pub(super) fn into_model(self, name: &str, target: CliTarget, limits: RunLimits) -> Model {
+        Model {
+            name: name.to_owned(),
+            target: target.into(),
             timeout: self.timeout.unwrap_or(TIMEOUT),
             idle_timeout: self.idle_timeout.unwrap_or(IDLE_TIMEOUT),
             retries: self.retries.unwrap_or(RETRIES),
             fallback: self.fallback.unwrap_or_default().into_iter().filter(|other| other != name).collect(),
             max_runs: self.max_runs,
-            repo_runs: self.repo_runs.unwrap_or(NonZeroUsize::MIN),
             limits,
-            env: self.env.into_iter().collect(),
-            options: Vec::new(),
         }
     }
 }

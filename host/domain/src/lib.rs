@@ -34,7 +34,7 @@ pub use helpers::{Helpers, NoRepoPath, RepoPath};
 pub use limits::{
     ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
 };
-pub use model::{EnvSetting, Keep, Model, Worktree};
+pub use model::{CliTarget, EnvSetting, Keep, Model, Target, Worktree};
 pub use outcome::{ExitStatus, KillReason, Outcome, Stop};
 pub use own_address::OwnAddress;
 pub use plan::{Plan, PlanError, PlanFile};

@@ -1,8 +1,9 @@
-//! A model that clients can name: a driver, a repository and how the two work together.
+//! A model that clients can name: what all models have in common, and the target that carries out its runs.
 
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -16,11 +17,11 @@ pub enum EnvSetting {
     Set(String),
     /// It is passed on from the host's environment.
     Pass,
-    /// It is taken away.
+    /// It is removed.
     Remove,
 }
 
-/// Without the value, which may be a secret.
+/// Omits the value, which may be a secret.
 impl fmt::Debug for EnvSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -31,14 +32,14 @@ impl fmt::Debug for EnvSetting {
     }
 }
 
-/// A run works in a git worktree of its own.
+/// Where and how the worktrees of runs are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worktree {
     /// The folder in which worktrees are made, private to the user.
     pub dir: PathBuf,
     /// What git is to make them from: a branch, a tag or another name of a commit.
     pub base: String,
-    /// Which of them stay after their run. What is in one is saved in any case.
+    /// Which of them stay after their run. The work in them is saved in any case.
     pub keep: Keep,
 }
 
@@ -58,8 +59,34 @@ pub enum Keep {
 /// A model that clients can name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// The name clients use.
+    /// The name that clients use.
     pub name: String,
+    /// What carries out its runs.
+    pub target: Target,
+    /// The longest time of a run, all attempts with this model together.
+    pub timeout: Duration,
+    /// The longest silence of a run.
+    pub idle_timeout: Duration,
+    /// The number of further attempts after a failed one.
+    pub retries: usize,
+    /// The models that replace it when it fails, in this order.
+    pub fallback: Vec<String>,
+    /// The number of its runs at once, if it has a limit of its own.
+    pub max_runs: Option<NonZeroUsize>,
+    /// What its runs may use.
+    pub limits: RunLimits,
+}
+
+/// What carries out the runs of a model, with the settings of that kind alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A CLI agent in a repository. Shared by the runs of the model.
+    Cli(Arc<CliTarget>),
+}
+
+/// A CLI agent in a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CliTarget {
     /// The plugin that drives the CLI.
     pub driver: PluginId,
     /// Absolute path of the repository.
@@ -70,30 +97,24 @@ pub struct Model {
     pub agent_file: Option<PathBuf>,
     /// Set if each run works in a worktree of its own.
     pub worktree: Option<Worktree>,
-    /// What its agents may add to the repository, if they are to be told.
+    /// What the agent may add to the repository. Unset: the prompt does not mention it.
     pub helpers: Option<Helpers>,
     /// The vendor's model name.
     pub model: Option<String>,
-    /// The file to start in place of the driver's program, or a bare name to look for on PATH.
+    /// The file to start instead of the driver's program, or a bare name to find on PATH.
     pub program: Option<PathBuf>,
     /// What the agent may do without asking.
     pub permission: Permission,
-    /// How long a run may take in all, all tries with this model together.
-    pub timeout: Duration,
-    /// How long its CLI may say nothing.
-    pub idle_timeout: Duration,
-    /// How often a run that failed is tried again.
-    pub retries: usize,
-    /// The models that are tried in its place when it fails, in this order.
-    pub fallback: Vec<String>,
-    /// Runs of the model at once, if there is a limit of its own.
-    pub max_runs: Option<NonZeroUsize>,
-    /// Runs at once in the repository itself, of all models that work in it. A worktree of its own is not counted.
+    /// The number of runs at once in the repository itself, of all models that work in it. Runs in worktrees do not count.
     pub repo_runs: NonZeroUsize,
-    /// What its runs may use.
-    pub limits: RunLimits,
     /// Variables of the CLI's environment.
     pub env: Vec<(String, EnvSetting)>,
     /// Options for the plugin.
     pub options: Vec<(String, String)>,
+}
+
+impl From<CliTarget> for Target {
+    fn from(target: CliTarget) -> Self {
+        Self::Cli(Arc::new(target))
+    }
 }

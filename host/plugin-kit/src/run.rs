@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use agentbay_config::{Config, Overrides, Source, Template};
 use agentbay_domain::{
-    Authority, Category, Conversation, EnvSetting, Event, Granted, Message, Model, Outcome, Permission, Plan, PluginId,
-    Role, SessionId, Trust, Turn,
+    Authority, Category, CliTarget, Conversation, EnvSetting, Event, Granted, Message, Model, Outcome, Permission,
+    Plan, PluginId, Role, SessionId, Trust, Turn,
 };
 use agentbay_os::process::{Guard, find};
 use agentbay_plugin_host::{Driver, PluginSet, is_embedded};
@@ -70,16 +70,18 @@ pub async fn run(
     let subject = Subject::load(&config, &options.file).await?;
     let subject = subject.map_err(|reason| KitError::Refused { file: options.file.clone(), reason })?;
     let host = source.environment.clone();
-    let model = model(&options, &subject, repo, &source.cwd);
+    let template = Template::for_repo(repo, subject.limits.run);
+    let target = target(&options, template.target(subject.plugin.id()), &source.cwd);
     let authority = authority(&options, &subject, &config.trust);
 
-    if let Some(plan) = plan(&subject, &options, &model, &config).await? {
-        grant(&subject, &model, &authority, plan.program())?;
-        let program = model.program.clone().unwrap_or_else(|| plan.program().into());
+    if let Some(plan) = plan(&subject, &options, &target, &config).await? {
+        grant(&subject, &target, &authority, plan.program())?;
+        let program = target.program.clone().unwrap_or_else(|| plan.program().into());
         let file = find(&program, host.get("PATH")).ok().map(|found| found.path().to_owned());
         show(&RunOutput::Plan(PlanSummary::of(&plan, file))).map_err(KitError::Show)?;
     }
 
+    let model = Model { retries: 0, ..template.for_target(target) };
     let request = request(&options, &model)?;
     let snapshots = Snapshots::default();
     snapshots.publish(snapshot(subject, model, authority));
@@ -137,22 +139,21 @@ async fn show_all(
     }
 }
 
-/// A model with the configuration's defaults, for this repository and without retries.
-fn model(options: &RunOptions, subject: &Subject, repo: PathBuf, cwd: &Path) -> Model {
+/// The target that the configuration has by default, with what the command line sets.
+fn target(options: &RunOptions, default: CliTarget, cwd: &Path) -> CliTarget {
     let is_bare = |program: &Path| program.components().count() == 1 && !program.starts_with(".");
     // Normalised, without `.` components.
     let absolute = |program: &Path| cwd.join(program).components().collect();
     let program = options.program.as_deref();
     let program = program.map(|program| if is_bare(program) { program.to_owned() } else { absolute(program) });
-    Model {
+    CliTarget {
         agent_file: None,
         model: options.model.clone(),
         program,
         permission: options.permission,
-        retries: 0,
         env: options.env.clone(),
         options: options.options.clone(),
-        ..Template::for_repo(repo, subject.limits.run).for_driver(subject.plugin.id())
+        ..default
     }
 }
 
@@ -167,9 +168,9 @@ fn authority(options: &RunOptions, subject: &Subject, trust: &Trust) -> Authorit
     }
 }
 
-/// Checks the grant for the planned program. The run itself refuses a program that is not declared.
-fn grant(subject: &Subject, model: &Model, authority: &Authority, planned: &str) -> Result<(), KitError> {
-    let is_granted = model.program.is_some() || authority.programs.contains(planned);
+/// A program that is not declared at all is refused by the run itself.
+fn grant(subject: &Subject, target: &CliTarget, authority: &Authority, planned: &str) -> Result<(), KitError> {
+    let is_granted = target.program.is_some() || authority.programs.contains(planned);
     match planned {
         _ if is_granted || !subject.plugin.description().declares(planned) => Ok(()),
         "" => Err(KitError::NoProgram),
@@ -177,23 +178,23 @@ fn grant(subject: &Subject, model: &Model, authority: &Authority, planned: &str)
     }
 }
 
-/// The plan of the turn, for display. `prepare` is deterministic, so the run gets the same plan except for its own folder.
-/// `None` if `prepare` fails: the run then reports the reason.
+/// The plan of the turn, to show. A plugin has no clock and no randomness, so the run receives the same plan, except for its own
+/// folder. `None` if there is no plan: the run then reports why.
 async fn plan(
     subject: &Subject,
     options: &RunOptions,
-    model: &Model,
+    target: &CliTarget,
     config: &Config,
 ) -> Result<Option<Plan>, KitError> {
     let turn = Turn {
         prompt: options.prompt.clone(),
-        model: model.model.clone(),
-        permission: model.permission,
-        workdir: model.repo.display().to_string(),
+        model: target.model.clone(),
+        permission: target.permission,
+        workdir: target.repo.display().to_string(),
         session: options.session.as_ref().map(ToString::to_string),
         partial: true,
         run_dir: config.plugins.runs().join(RUN).display().to_string(),
-        options: model.options.clone(),
+        options: target.options.clone(),
         ..Turn::default()
     };
     let prepared = match subject.instance().await {

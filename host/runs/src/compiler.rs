@@ -1,8 +1,8 @@
-//! The compiler's process: what strangers wrote is compiled there, for a limited time and in limited memory, and its code
-//! put into the cache from which this process takes it.
+//! Compiles third-party plugins in a separate process with limited time and memory. The process writes the code into the
+//! compile cache, where this process reads it.
 //!
-//! It is the program itself with another task, which reads the component from its standard input. Its exit code says what
-//! became of it.
+//! The separate process is this program with another task. It reads the component from standard input and reports the result
+//! by its exit code.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -23,23 +23,23 @@ const TASK: &str = "compile";
 
 /// The component is in the cache.
 const COMPILED: u8 = 0;
-/// The bytes are no component. Standard output says why.
+/// The bytes are not a component. Standard output has the reason.
 const INVALID: u8 = 3;
 /// There was not enough memory.
 const NO_MEMORY: u8 = 4;
 
-/// What Rust says before it ends a process that gets no memory, for itself or for the stack of a thread.
+/// What Rust prints before it ends a process that gets no memory, for its heap or for the stack of a thread.
 const NO_MEMORY_WORDS: [&str; 2] = ["memory allocation of", "Resource temporarily unavailable"];
 
 /// How the system ends a process that has used up its processor time.
 const SIGXCPU: i32 = 24;
 
-/// Bytes kept of what the process says.
+/// The bytes of output that are kept.
 const KEPT: usize = 16 * 1024;
 
 /// Starts compilers.
 #[derive(Debug)]
-struct Apart {
+struct IsolatedCompiler {
     cache: PathBuf,
     processors: usize,
 }
@@ -47,7 +47,7 @@ struct Apart {
 /// Why there is no engine.
 #[derive(Debug, thiserror::Error)]
 pub enum NoEngine {
-    /// The folder of the compile cache cannot be used: what lies in it is run as native code.
+    /// The folder of the compile cache cannot be used. Its content is run as native code.
     #[error("cannot use the compile cache {0}; `plugins.cache` in proxy.toml names another folder")]
     Cache(FolderError),
     /// The engine itself cannot be set up.
@@ -55,8 +55,8 @@ pub enum NoEngine {
     Engine(#[from] EngineError),
 }
 
-/// The engine for plugins, which has what strangers wrote compiled apart. Compiled code is kept in a folder of `cache`,
-/// which is made private to the user.
+/// The engine for plugins, which compiles third-party plugins in a separate process. Compiled code is kept in a folder of
+/// `cache`, which is made private to the user.
 ///
 /// # Errors
 /// See [`NoEngine`].
@@ -64,25 +64,25 @@ pub fn engine(cache: &Path, observer: Arc<dyn Observer>) -> Result<Engine, NoEng
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let cache = cache.join("wasm");
     private_dir(&cache).map_err(NoEngine::Cache)?;
-    Ok(Engine::new(&cache, Arc::new(Apart { cache: cache.clone(), processors }), observer)?)
+    Ok(Engine::new(&cache, Arc::new(IsolatedCompiler { cache: cache.clone(), processors }), observer)?)
 }
 
-impl Compiler for Apart {
+impl Compiler for IsolatedCompiler {
     fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> Compiling<'a> {
         Box::pin(async move {
             let command = self.command(limits)?;
             match timeout(limits.compile, capture(command, component, KEPT)).await {
-                Ok(captured) => became(&captured.map_err(|error| failed(&error))?, limits),
+                Ok(captured) => compile_result(&captured.map_err(|error| failed(&error))?, limits),
                 Err(_elapsed) => Err(CompileError::TooLong(limits.compile)),
             }
         })
     }
 }
 
-impl Apart {
-    /// It bears the mark of a run, so that it does not outlive this process.
+impl IsolatedCompiler {
+    /// It has the tag of a run, so that it does not outlive this process.
     fn command(&self, limits: &PluginLimits) -> Result<Command, CompileError> {
-        let cache = self.cache.to_str().ok_or_else(|| failed(&"the path of the cache is no text"))?;
+        let cache = self.cache.to_str().ok_or_else(|| failed(&"the path of the cache is not UTF-8"))?;
         let processor = limits.compile.saturating_mul(self.processors.try_into().unwrap_or(u32::MAX)).as_secs();
         Ok(Command {
             executable: ourselves().map_err(|error| failed(&error))?,
@@ -100,8 +100,8 @@ fn failed(error: &impl ToString) -> CompileError {
     CompileError::Failed(error.to_string())
 }
 
-/// What became of a component, by how its compiler ended.
-fn became(captured: &Captured, limits: &PluginLimits) -> Result<(), CompileError> {
+/// The result of compiling a component, by the exit of its compiler.
+fn compile_result(captured: &Captured, limits: &PluginLimits) -> Result<(), CompileError> {
     let code = |code: u8| ExitStatus::Code(code.into());
     let lacks_memory = |words: &str| NO_MEMORY_WORDS.iter().any(|known| words.contains(known));
     match captured.status {
@@ -121,7 +121,7 @@ fn first_words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MOST).collect()
 }
 
-/// What the compiler's process does: compiles what it reads, with no more than it may have, and tells what became of it.
+/// The task of the compiler's process: compiles what it reads within its limits, and reports the result.
 ///
 /// # Errors
 /// It cannot restrain itself, or the component cannot be read.
@@ -144,22 +144,22 @@ pub fn run(cache: &Path, restraint: Restraint, mut input: impl Read, mut output:
 mod tests {
     use super::*;
 
-    fn told(status: ExitStatus, stdout: &str, stderr: &str) -> Result<(), CompileError> {
+    fn result(status: ExitStatus, stdout: &str, stderr: &str) -> Result<(), CompileError> {
         let limits = PluginLimits { compile: Duration::from_secs(5), compile_memory: 1024, ..PluginLimits::default() };
-        became(&Captured { status, stdout: stdout.into(), stderr: stderr.to_owned() }, &limits)
+        compile_result(&Captured { status, stdout: stdout.into(), stderr: stderr.to_owned() }, &limits)
     }
 
     #[test]
-    fn what_became_of_a_component_is_told_by_how_its_compiler_ended() {
+    fn the_exit_of_a_compiler_is_the_result_for_its_component() {
         let (too_much, too_long) =
             (Err(CompileError::TooMuch(1024)), Err(CompileError::TooLong(Duration::from_secs(5))));
-        assert_eq!(told(ExitStatus::Code(0), "", ""), Ok(()));
-        assert_eq!(told(ExitStatus::Code(3), "bad magic\n", ""), Err(CompileError::Invalid("bad magic".to_owned())));
-        assert_eq!(told(ExitStatus::Code(4), "", ""), too_much);
-        assert_eq!(told(ExitStatus::Signal(6), "", "memory allocation of 205520912 bytes failed\n"), too_much);
-        assert_eq!(told(ExitStatus::Signal(24), "", ""), too_long);
+        assert_eq!(result(ExitStatus::Code(0), "", ""), Ok(()));
+        assert_eq!(result(ExitStatus::Code(3), "bad magic\n", ""), Err(CompileError::Invalid("bad magic".to_owned())));
+        assert_eq!(result(ExitStatus::Code(4), "", ""), too_much);
+        assert_eq!(result(ExitStatus::Signal(6), "", "memory allocation of 205520912 bytes failed\n"), too_much);
+        assert_eq!(result(ExitStatus::Signal(24), "", ""), too_long);
         let crashed = "cannot be compiled: the compiler ended with signal 11: thread overflowed its stack";
-        let failed = told(ExitStatus::Signal(11), "", "thread\n overflowed its stack\n").unwrap_err();
+        let failed = result(ExitStatus::Signal(11), "", "thread\n overflowed its stack\n").unwrap_err();
         assert_eq!(failed.to_string(), crashed);
     }
 }

@@ -1,4 +1,4 @@
-//! What a run is asked for, and what every run works with.
+//! The request for a run, and what all runs work with.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,22 +9,22 @@ use agentbay_workspace::Git;
 use super::observer::Observer;
 use super::queue::Queue;
 
-/// What a client wants to have run.
+/// A request for a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The model's name.
     pub model: String,
-    /// What is to be answered.
+    /// The conversation to answer.
     pub conversation: Conversation,
-    /// The client wants deltas as they come.
+    /// The client reads the answer as a stream.
     pub partial: bool,
     /// The CLI's session to resume.
     pub session: Option<SessionId>,
 }
 
-/// What every run works with.
+/// What all runs work with.
 #[derive(Debug, Clone)]
-pub(super) struct Means {
+pub(super) struct RunContext {
     pub(super) host: Environment,
     pub(super) git: Git,
     /// The folder for the private folders of runs.

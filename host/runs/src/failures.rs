@@ -1,7 +1,7 @@
-//! The failures of a while ago. Most clients repeat a request whose answer is an error, whatever it says, and each repetition
-//! is a whole run of an agent that meets the same: it is given the same failure again at once.
+//! Recent failures. Most clients repeat a request after any error, and each repetition would be a whole run of an agent that
+//! fails in the same way. A repetition is answered with the remembered failure at once.
 //!
-//! A failure that invites another try is remembered too, but only that it was: the repetition runs, and is tried once.
+//! Of a failure that invites another attempt only the fact is remembered: the repetition runs, with one attempt.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use agentbay_domain::{Failure, RetryHint};
 use jiff::Timestamp;
 
-use super::live::Identity;
 use super::logins::Logins;
+use super::registry::Identity;
 
-/// Failures that are remembered. Each may have 64 KiB of what a CLI said.
+/// The number of failures that are remembered. Each may hold 64 KiB of output.
 const MOST: usize = 256;
 
-/// A request that is told apart from all others: by who asks what.
+/// Identifies a request: a hash of client and content.
 pub(super) type RequestId = [u8; 32];
 
-/// The failures of a while ago. A clone stands for the same ones.
+/// The recent failures. A clone shares them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Failures(Arc<Mutex<BTreeMap<RequestId, Remembered>>>);
 
@@ -28,13 +28,13 @@ struct Remembered {
     failure: Failure,
     at: Instant,
     until: Instant,
-    /// The look at settings and plugins that the run began with.
+    /// The generation of the snapshot that the run used.
     generation: u64,
     /// Unknown until the run's process has ended, which may write to these files itself.
     logins: Option<Logins>,
 }
 
-/// The place for how one request fails.
+/// Where the failure of one request is remembered.
 #[derive(Debug)]
 pub(super) struct Memory {
     failures: Failures,
@@ -47,12 +47,12 @@ impl Memory {
         Self { failures: failures.clone(), request: identity.request, generation }
     }
 
-    /// Remembers how the request failed just now, for so long at the most.
+    /// Remembers a failure of the request, at most for `memory`.
     pub(super) fn remember(&self, failure: &Failure, memory: Duration) {
         self.failures.remember_at(Instant::now(), self.request, failure, self.generation, memory);
     }
 
-    /// The request's process has ended: what changes the login files from now on, it is not.
+    /// The process of the request has ended: later changes of the login files are not its own.
     pub(super) fn settle(&self, logins: impl FnOnce() -> Logins) {
         self.failures.settle(self.request, logins);
     }
@@ -68,9 +68,9 @@ impl Memory {
 pub(super) enum Before {
     /// Nothing.
     Nothing,
-    /// It failed, but something has changed since that it may depend on.
+    /// It failed, but something that the result may depend on has changed.
     Outdated,
-    /// It failed, and another try may come out better.
+    /// It failed, and another attempt may succeed.
     Invited,
     /// It failed, and would fail again.
     Failed { failure: Failure, ago: Duration },
@@ -104,7 +104,7 @@ impl Failures {
         }
     }
 
-    /// What is remembered of a request, if nothing has changed since that it may depend on.
+    /// What is remembered of a request, unless something that the result may depend on has changed.
     pub(super) fn before(&self, of: &Identity, generation: u64, logins: impl FnOnce() -> Logins) -> Before {
         if of.anew {
             self.forget(of.request);
@@ -136,7 +136,7 @@ impl Failures {
     }
 }
 
-/// The moment that a wait ends at, which stays the same however late it is told.
+/// The moment at which a wait ends, which does not depend on when it is reported.
 fn at_epoch(now: Timestamp, wait: Duration) -> Option<RetryHint> {
     let at = now.checked_add(wait).ok()?;
     u64::try_from(at.as_millisecond()).ok().map(RetryHint::AtEpochMs)

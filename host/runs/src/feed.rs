@@ -1,8 +1,7 @@
-//! What comes of a run, on its way to whoever listens: mostly one client, or several that asked for the same.
+//! The steps of a run on their way to its listeners: one client, or several that sent the same request.
 //!
-//! It holds a bounded number of bytes. Who has heard too little holds the run back, so that a slow client slows the pipe
-//! and does not fill the memory. A feed that others may join keeps everything from the beginning for as long as that
-//! fits.
+//! A feed holds a bounded number of bytes. A listener that is too far behind delays the run, so that a slow client slows the
+//! pipe and does not fill the memory. A feed that others may join keeps everything from the start while that fits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -14,20 +13,20 @@ use tokio::time::timeout;
 
 use super::step::Step;
 
-/// The end that the run speaks into.
+/// The end that the run writes to.
 #[derive(Debug)]
 pub(super) struct Writer {
     state: Arc<watch::Sender<State>>,
     limit: u64,
-    /// How long a run goes on without anybody listening.
+    /// How long a run continues without a listener.
     linger: Duration,
 }
 
-/// A way to begin to listen, from the beginning.
+/// A handle for joining, from the start.
 #[derive(Debug, Clone)]
 pub(super) struct Feed(Arc<watch::Sender<State>>);
 
-/// One that listens.
+/// The end that a client reads from.
 #[derive(Debug)]
 pub(super) struct Listener {
     state: Arc<watch::Sender<State>>,
@@ -40,11 +39,11 @@ struct State {
     steps: VecDeque<Kept>,
     /// The number of the first step that is still there.
     first: u64,
-    /// The bytes of all steps there have been.
+    /// The bytes of all steps so far.
     total: u64,
-    /// Everything is there from the beginning, and another may begin to listen.
+    /// Everything from the start is still there, and others may join.
     open: bool,
-    /// The number of the step that each listener hears next.
+    /// The number of the step that each listener reads next.
     listeners: BTreeMap<u64, u64>,
     ended: bool,
 }
@@ -56,8 +55,8 @@ struct Kept {
     before: u64,
 }
 
-/// A feed with one listener that holds `limit` bytes. With a `linger` others may join, and it may be without any for
-/// so long.
+/// A feed with one listener that holds `limit` bytes. With a `linger` others may join, and the run continues that long
+/// without a listener.
 pub(super) fn feed(limit: u64, linger: Option<Duration>) -> (Writer, Feed, Listener) {
     let mut state = State { open: linger.is_some(), ..State::default() };
     state.listeners.insert(0, 0);
@@ -68,15 +67,15 @@ pub(super) fn feed(limit: u64, linger: Option<Duration>) -> (Writer, Feed, Liste
 }
 
 impl Writer {
-    /// Tells a step, as soon as there is room for it.
-    pub(super) async fn tell(&self, step: Step) {
+    /// Sends a step as soon as it fits.
+    pub(super) async fn send(&self, step: Step) {
         let mut state = self.state.subscribe();
-        // The sender is held here, so there always is one. What is waited for locks the state until it is dropped.
+        // The sender is held here, so the wait cannot fail. Its result locks the state until it is dropped.
         drop(state.wait_for(|state| state.has_room(self.limit)).await);
         self.state.send_modify(|state| state.push(step, self.limit));
     }
 
-    /// Tells the last step, whether there is room for it or not.
+    /// Sends the last step, whether it fits or not.
     pub(super) fn end(&self, last: Step) {
         self.state.send_modify(|state| {
             state.push(last, self.limit);
@@ -84,7 +83,7 @@ impl Writer {
         });
     }
 
-    /// Waits until nobody listens, and until those who might come back have had their time. Nobody can join after that.
+    /// Waits until there is no listener, and none has returned within `linger`. Nobody can join after that.
     pub(super) async fn abandoned(&self) {
         let mut state = self.state.subscribe();
         loop {
@@ -111,7 +110,7 @@ impl Drop for Writer {
 }
 
 impl Feed {
-    /// Begins to listen, if everything is still there.
+    /// Joins, if everything from the start is still there.
     pub(super) fn join(&self) -> Option<Listener> {
         let mut joined = None;
         self.0.send_modify(|state| joined = state.join());
@@ -123,7 +122,7 @@ impl Listener {
     /// The next step, or nothing after the end.
     pub(super) async fn next(&mut self) -> Option<Step> {
         let id = self.id;
-        drop(self.seen.wait_for(|state| state.ended || state.unheard(id)).await);
+        drop(self.seen.wait_for(|state| state.ended || state.has_unread(id)).await);
         let mut step = None;
         self.state.send_modify(|state| step = state.take(id));
         step
@@ -144,18 +143,18 @@ impl State {
         self.first + self.steps.len() as u64
     }
 
-    /// The place of a step among those that are there.
+    /// The index of a step among those that are kept.
     fn at(&self, number: u64) -> Option<usize> {
         usize::try_from(number.checked_sub(self.first)?).ok()
     }
 
-    /// The bytes from a step on.
+    /// The bytes of a step and all later ones.
     fn bytes_from(&self, number: u64) -> u64 {
         let before = self.at(number).and_then(|at| self.steps.get(at)).map_or(self.total, |kept| kept.before);
         self.total - before
     }
 
-    /// Whether the one who has heard least, or who might come back, can be told more.
+    /// Returns whether the listener that is furthest behind, or one that may return, can take more.
     fn has_room(&self, limit: u64) -> bool {
         match self.listeners.values().min() {
             Some(slowest) => self.bytes_from(*slowest) < limit,
@@ -173,7 +172,7 @@ impl State {
         self.trim();
     }
 
-    /// Drops what everybody has heard, unless another may want to hear it.
+    /// Drops what every listener has read, unless others may join.
     fn trim(&mut self) {
         if self.open {
             return;
@@ -193,7 +192,7 @@ impl State {
         Some(id)
     }
 
-    fn unheard(&self, listener: u64) -> bool {
+    fn has_unread(&self, listener: u64) -> bool {
         self.listeners.get(&listener).is_some_and(|next| *next < self.end())
     }
 
@@ -213,7 +212,7 @@ impl State {
     }
 }
 
-/// The bytes that a step takes, about.
+/// The bytes that a step takes, approximately.
 fn weight(step: &Step) -> u64 {
     match step {
         Step::Reply(reply) => reply.bytes(),
@@ -234,61 +233,61 @@ mod tests {
         Step::Reply(Reply::Added { at: 0, text: text.to_owned() })
     }
 
-    /// What can be told at once.
-    fn told(writer: &Writer, step: &Step) -> bool {
-        writer.tell(step.clone()).now_or_never().is_some()
+    /// Returns whether a step can be sent at once.
+    fn sent(writer: &Writer, step: &Step) -> bool {
+        writer.send(step.clone()).now_or_never().is_some()
     }
 
-    fn heard(listener: &mut Listener) -> Option<Step> {
-        listener.next().now_or_never().expect("something to hear")
+    fn read(listener: &mut Listener) -> Option<Step> {
+        listener.next().now_or_never().expect("a step or the end")
     }
 
     #[test]
-    fn who_hears_nothing_holds_the_run_back_and_only_the_end_gets_through() {
+    fn a_listener_that_does_not_read_delays_the_run_and_only_the_end_is_sent() {
         let (writer, _feed, mut listener) = feed(2 * Event::COST, None);
         let step = text("a");
-        assert_eq!([told(&writer, &step), told(&writer, &step), told(&writer, &step)], [true, true, false]);
-        assert_eq!(heard(&mut listener), Some(step.clone()));
-        assert!(told(&writer, &step));
+        assert_eq!([sent(&writer, &step), sent(&writer, &step), sent(&writer, &step)], [true, true, false]);
+        assert_eq!(read(&mut listener), Some(step.clone()));
+        assert!(sent(&writer, &step));
         writer.end(text("end"));
-        let rest: Vec<_> = std::iter::from_fn(|| heard(&mut listener)).collect();
+        let rest: Vec<_> = std::iter::from_fn(|| read(&mut listener)).collect();
         assert_eq!(rest, [step.clone(), step, text("end")]);
     }
 
     #[test]
-    fn what_has_been_heard_is_not_kept() {
+    fn what_has_been_read_is_not_kept() {
         let (writer, feed, mut listener) = feed(1000, None);
-        assert!(told(&writer, &text("a")));
-        assert!(heard(&mut listener).is_some());
+        assert!(sent(&writer, &text("a")));
+        assert!(read(&mut listener).is_some());
         assert_eq!(feed.0.borrow().steps.len(), 0);
         assert!(feed.join().is_none());
     }
 
     #[test]
-    fn one_that_joins_hears_everything_and_each_at_its_own_pace() {
+    fn a_listener_that_joins_reads_everything_at_its_own_pace() {
         let (writer, feed, mut first) = feed(1000, Some(Duration::ZERO));
-        assert!(told(&writer, &text("a")));
-        assert_eq!(heard(&mut first), Some(text("a")));
+        assert!(sent(&writer, &text("a")));
+        assert_eq!(read(&mut first), Some(text("a")));
         let mut second = feed.join().unwrap();
-        assert!(told(&writer, &text("b")));
-        assert_eq!([heard(&mut second), heard(&mut second)], [Some(text("a")), Some(text("b"))]);
+        assert!(sent(&writer, &text("b")));
+        assert_eq!([read(&mut second), read(&mut second)], [Some(text("a")), Some(text("b"))]);
         drop(writer);
-        assert_eq!([heard(&mut first), heard(&mut first), heard(&mut second)], [Some(text("b")), None, None]);
+        assert_eq!([read(&mut first), read(&mut first), read(&mut second)], [Some(text("b")), None, None]);
     }
 
     #[test]
-    fn a_feed_that_has_grown_too_long_cannot_be_joined_and_holds_no_more_than_is_unheard() {
+    fn a_feed_over_its_limit_cannot_be_joined_and_keeps_only_what_is_unread() {
         let (writer, feed, mut listener) = feed(2 * Event::COST, Some(Duration::ZERO));
         for _ in 0..4 {
-            assert!(told(&writer, &text("a")));
-            assert!(heard(&mut listener).is_some());
+            assert!(sent(&writer, &text("a")));
+            assert!(read(&mut listener).is_some());
         }
         assert!(feed.join().is_none());
         assert_eq!(feed.0.borrow().steps.len(), 0);
     }
 
     #[tokio::test]
-    async fn a_run_is_abandoned_when_nobody_came_back_in_time() {
+    async fn a_run_is_abandoned_if_no_listener_returns_in_time() {
         let (writer, feed, listener) = feed(1000, Some(Duration::from_millis(20)));
         assert!(writer.abandoned().now_or_never().is_none());
         drop(listener);

@@ -1,64 +1,43 @@
-//! One run, from a conversation to the end of its process.
+//! Runs, from a conversation to the outcome: what all runs share, and the backends that carry out one attempt each.
 //!
-//! A run is taken in by `live`, waits in the `queue`, and goes `route` → `pipeline` → `attempt`, once or, as `retry`
-//! says, several times. An attempt goes `prompt` (of `piece`s) → `policy` → `pump`: bytes → `streams` → `reader` →
-//! events → `replies`, which reach the client through the `feed` for as long as there is `interest`, and are an answer of
-//! `parts`. The `text` of a stream is what a `terminal` of one `line` would leave; what the `system` refused a CLI is
-//! known by its last words.
+//! The `runner` admits a run to the `registry`; its `pipeline` follows the `route` of the model: `queue`, then an attempt by a
+//! `backend`, again as `retry` decides, then the fallbacks. The steps of a run reach its clients through the `feed`, while
+//! its `scope` lasts, and are an answer of `parts`. `failures` remembers what would fail again.
 
-mod attempt;
+mod backend;
 pub mod compiler;
 mod context;
 pub mod doctor;
-mod dry_run;
 mod error;
-mod explain;
 mod failures;
 mod feed;
-mod interest;
-mod line;
-mod live;
 mod logins;
-mod notices;
 mod observer;
-mod options;
 mod parts;
-mod piece;
 mod pipeline;
-mod policy;
-mod prompt;
-mod pump;
 mod queue;
-mod reader;
+mod registry;
 pub mod reload;
-mod replies;
-mod rest;
 mod retry;
 mod route;
 mod runner;
+mod scope;
 mod snapshot;
 mod step;
-mod streams;
-mod system;
-mod tail;
 mod tasks;
-mod terminal;
-mod text;
 
 /// What a snapshot says of plugins, in the types of `plugin-host`.
 pub mod plugins {
     pub use agentbay_plugin_host::{Health, LoadedPlugin, Refusal, contracts};
 }
 
+pub use backend::cli::Cleaner;
 pub use context::Request;
-pub use dry_run::{Finding, dry_run};
 pub use error::{StartError, UnknownModel};
-pub use live::{Claim, Identity, LiveRun, Phase};
 pub use observer::Observer;
 pub use parts::{Answer, Joined, Parts};
-pub use policy::executable;
+pub use registry::{Claim, Identity, LiveRun, Phase};
 pub use runner::{Run, Runner};
 pub use snapshot::{Snapshot, Snapshots};
-pub use step::{Ended, FailedTry, PluginFailed, Step};
+pub use step::{Ended, FailedAttempt, PluginFailed, Step};
 pub use tasks::Tasks;
-pub use text::Cleaner;

@@ -1,75 +1,71 @@
-//! A run from its beginning to its end: the models that are tried, how often, and what everyone who listens is told.
+//! A run from its start to its end: the models that are tried, the number of attempts, and what the clients receive.
 
 use std::time::Duration;
 
 use agentbay_domain::{Category, Failure, KillReason, Outcome, RunId};
-use agentbay_workspace::Author;
 use jiff::Timestamp;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::attempt::{self, Attempt, Task};
-use super::context::{Means, Request};
+use super::backend::{Attempt, Attempted, Cleanup};
+use super::context::{Request, RunContext};
 use super::failures::Memory;
 use super::feed::Writer;
-use super::interest::Interest;
-use super::live::{Entry, Phase};
 use super::logins::Logins;
-use super::pump::interruption;
-use super::rest::Left;
-use super::retry::Tries;
+use super::registry::{Phase, RunHandle};
+use super::retry::Retries;
 use super::route::Route;
-use super::step::{Ended, FailedTry, Step};
+use super::scope::{RunScope, interruption};
+use super::step::{Ended, FailedAttempt, Step};
 
-/// One run to carry out.
+/// One run.
 pub(super) struct Job {
     pub(super) id: RunId,
     pub(super) route: Route,
     pub(super) request: Request,
-    /// Its client has sent it before: it tries again by itself, and two who do multiply.
+    /// Its client has sent it before, so the client retries: retries of both would multiply.
     pub(super) repeated: bool,
-    /// Remembers how it fails.
+    /// Where its failure is remembered.
     pub(super) memory: Option<Memory>,
-    pub(super) means: Means,
-    pub(super) entry: Entry,
+    pub(super) context: RunContext,
+    pub(super) handle: RunHandle,
     pub(super) writer: Writer,
     pub(super) stopping: CancellationToken,
 }
 
-/// What follows a try.
+/// What follows an attempt.
 enum Next {
-    /// Nothing: this is how the run ended.
-    End(Box<Attempt>),
+    /// Nothing: the run has ended.
+    End(Box<Attempted>),
     /// The same model, after this time.
-    Again(Duration),
+    Retry(Duration),
     /// The next model.
     Fallback,
 }
 
-/// Carries a run out to its end. Whoever listens is told how it ended as soon as that is known; what the process leaves
-/// behind is cleared away after that.
-pub(super) async fn carry_out(job: Job) {
+/// Runs a job to its end. The clients receive the end as soon as it is known; the rest is released after that.
+pub(super) async fn run(job: Job) {
     let span = tracing::info_span!("run", id = %job.id, model = %job.request.model);
     async {
         let asked = &job.route.model;
-        job.means.observer.run_started(&asked.name, &asked.driver);
-        let Attempt { model, ended, rest, .. } = job.tries().await;
+        let driver = job.route.backend.driver();
+        job.context.observer.run_started(&asked.name, driver);
+        let Attempted { ended, cleanup, .. } = job.attempts().await;
         let failure = match &ended.outcome {
             Outcome::Finished { .. } => None,
             Outcome::Failed { failure, .. } => Some(failure.category),
         };
-        job.means.observer.run_ended(&asked.name, &asked.driver, failure);
-        log(&ended, job.entry.tries());
-        let author = failure.is_none().then(|| Author { run: job.id, model: &model, at: Timestamp::now() });
-        job.remember(&ended.outcome, rest.as_ref().is_some_and(Left::worked));
+        job.context.observer.run_ended(&asked.name, driver, failure);
+        log(&ended, job.handle.attempts());
+        job.remember(&ended.outcome, cleanup.as_ref().is_some_and(Cleanup::has_worked));
         job.writer.end(Step::Ended(ended));
-        job.entry.is(Phase::Ending);
-        if let Some(rest) = rest {
-            rest.clear_away(author).await;
+        job.handle.set_phase(Phase::Ending);
+        if let Some(cleanup) = cleanup {
+            cleanup.release(failure.is_none()).await;
         }
         if let Some(memory) = &job.memory {
-            memory.settle(|| Logins::of(&job.route, job.request.session.is_some(), &job.means.host));
+            memory.settle(|| Logins::of(&job.route, job.request.session.is_some(), &job.context.host));
         }
         job.wait_for_listeners().await;
     }
@@ -77,115 +73,143 @@ pub(super) async fn carry_out(job: Job) {
     .await;
 }
 
-/// How the process ended is logged when it has: it may outlive its turn.
-fn log(ended: &Ended, tries: usize) {
+/// The exit of the process is logged when it exits: it may outlive its turn.
+fn log(ended: &Ended, attempts: usize) {
     match &ended.outcome {
-        Outcome::Finished { .. } => tracing::info!(tries, "run ended"),
+        Outcome::Finished { .. } => tracing::info!(attempts, "run ended"),
         Outcome::Failed { failure, .. } => {
-            tracing::info!(category = failure.category.name(), reason = failure.message, tries, "run failed");
+            tracing::info!(category = failure.category.name(), reason = failure.message, attempts, "run failed");
         }
     }
 }
 
 impl Job {
-    /// Tries the models in their order until one answers, or no other try makes sense.
-    async fn tries(&self) -> Attempt {
+    /// Tries the models in their order until one answers, or no further attempt makes sense.
+    async fn attempts(&self) -> Attempted {
         let routes = self.route.with_fallbacks(self.request.session.is_some());
         let last = routes.len() - 1;
         for (at, route) in routes.into_iter().enumerate() {
-            if let Some(ended) = self.tries_of(route, at < last).await {
+            if let Some(ended) = self.attempts_with(route, at < last).await {
                 return ended;
             }
         }
-        // The last one never falls back.
-        Attempt::failed(Failure::new(Category::Unknown, "no model was tried", ""))
+        // The last model has no fallback.
+        Attempted::failed(Failure::new(Category::Unknown, "no model was tried", ""), false)
     }
 
-    /// Tries one model. Nothing if another one is to be tried in its place.
-    async fn tries_of(&self, route: &Route, others: bool) -> Option<Attempt> {
+    /// Tries one model. `None` if the next model is to be tried.
+    async fn attempts_with(&self, route: &Route, others: bool) -> Option<Attempted> {
         let model = &route.model;
         let retries = if self.repeated { 0 } else { model.retries };
-        let mut tries = Tries::new(retries, route.limits.retry);
+        let mut retries = Retries::new(retries, route.limits.retry);
         let until = Instant::now() + model.timeout;
         loop {
-            self.entry.is_served_by(&model.name, &model.driver);
+            self.handle.set_serving(&model.name, route.backend.driver());
             let left = until.saturating_duration_since(Instant::now());
-            let again = others || tries.are_left();
-            let attempt = self.attempt(route, left, again).await;
-            match self.next(attempt, &mut tries, others, until).await {
-                Next::End(attempt) => return Some(*attempt),
+            let may_be_followed = others || retries.are_left();
+            let attempted = self.attempt(route, left, may_be_followed).await;
+            match self.next(route, attempted, &mut retries, others, until).await {
+                Next::End(attempted) => return Some(*attempted),
                 Next::Fallback => return None,
-                Next::Again(wait) => {
-                    self.entry.is(Phase::Waiting);
-                    if let Err(reason) = self.interest().during(sleep(wait)).await {
-                        return Some(Attempt::failed(interruption(reason, model)));
+                Next::Retry(wait) => {
+                    self.handle.set_phase(Phase::Waiting);
+                    if let Err(reason) = self.scope().run(sleep(wait)).await {
+                        return Some(Attempted::failed(interruption(reason, model), false));
                     }
                 }
             }
         }
     }
 
-    async fn attempt(&self, route: &Route, left: Duration, may_be_followed: bool) -> Attempt {
-        self.entry.is(Phase::Queued);
-        let try_id = if self.entry.has_any_failed() { RunId::new() } else { self.id };
-        let (request, means) = (&self.request, &self.means);
-        let task = Task { id: self.id, try_id, route, request, means, left, may_be_followed };
-        attempt::carry_out(task, self.interest(), &self.entry).await
+    /// Waits for a slot and makes one attempt, which may take `left`.
+    async fn attempt(&self, route: &Route, left: Duration, may_be_followed: bool) -> Attempted {
+        self.handle.set_phase(Phase::Queued);
+        let Route { model, backend, limits, .. } = route;
+        let entered = async {
+            let request = backend.slot_request(model, self.request.session.as_ref(), limits.queue).await;
+            self.context.queue.enter(request).await
+        };
+        let slot = match self.scope().run(entered).await {
+            Ok(Ok(slot)) => slot,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "run not started");
+                return Attempted::failed(error.into(), false);
+            }
+            Err(reason) => return Attempted::failed(interruption(reason, model), false),
+        };
+        self.handle.set_phase(Phase::Running);
+        let attempt = Attempt {
+            run: self.id,
+            id: if self.handle.has_failed_attempts() { RunId::new() } else { self.id },
+            model,
+            request: &self.request,
+            context: &self.context,
+            scope: self.scope(),
+            deadline: Instant::now() + left,
+            may_be_followed,
+        };
+        backend.run(attempt, slot).await
     }
 
-    /// What follows a try. If another try does, nothing of this one is left.
-    async fn next(&self, mut attempt: Attempt, tries: &mut Tries, others: bool, until: Instant) -> Next {
-        let Outcome::Failed { failure, .. } = &attempt.ended.outcome else { return Next::End(Box::new(attempt)) };
-        let (category, model) = (failure.category, attempt.model.clone());
-        if attempt.is_final {
-            return Next::End(Box::new(attempt));
+    /// What follows an attempt. If another attempt does, nothing of this one remains.
+    async fn next(
+        &self,
+        route: &Route,
+        mut attempted: Attempted,
+        retries: &mut Retries,
+        others: bool,
+        until: Instant,
+    ) -> Next {
+        let Outcome::Failed { failure, .. } = &attempted.ended.outcome else { return Next::End(Box::new(attempted)) };
+        let (category, model) = (failure.category, route.model.name.clone());
+        if !attempted.may_retry {
+            return Next::End(Box::new(attempted));
         }
         let in_time = |wait: &Duration| Instant::now() + *wait < until;
-        let next = match tries.next(failure, Timestamp::now()).filter(in_time) {
-            Some(wait) => Next::Again(wait),
+        let next = match retries.next(failure, Timestamp::now()).filter(in_time) {
+            Some(wait) => Next::Retry(wait),
             None if others && category.may_fall_back() => Next::Fallback,
-            None => return Next::End(Box::new(attempt)),
+            None => return Next::End(Box::new(attempted)),
         };
-        if let Some(rest) = attempt.rest.take() {
-            let mut throwing = rest.throw_away();
-            match self.interest().during_until(until, &mut throwing).await {
+        if let Some(cleanup) = attempted.cleanup.take() {
+            let mut discarding = cleanup.discard();
+            match self.scope().run_until(until, &mut discarding).await {
                 Ok(true) => {}
                 Ok(false) => {
                     tracing::info!("the run is not tried again: it has changed something");
-                    return Next::End(Box::new(attempt));
+                    return Next::End(Box::new(attempted));
                 }
                 Err(reason) => {
-                    let rest = Some(Left::Throwing(throwing));
-                    return Next::End(Box::new(Attempt { rest, ..self.interrupted(reason, attempt) }));
+                    let cleanup = Some(Cleanup::Discarding(discarding));
+                    return Next::End(Box::new(Attempted { cleanup, ..self.interrupted(reason, attempted) }));
                 }
             }
         }
-        tracing::info!(model, category = category.name(), "a try failed, another one follows");
-        let failed = FailedTry { model, category };
-        self.entry.has_failed(failed.clone());
-        match self.interest().during_until(until, self.writer.tell(Step::Failed(failed))).await {
+        tracing::info!(model, category = category.name(), "an attempt failed, another one follows");
+        let failed = FailedAttempt { model, category };
+        self.handle.record_failed_attempt(failed.clone());
+        match self.scope().run_until(until, self.writer.send(Step::Failed(failed))).await {
             Ok(()) => next,
-            Err(reason) => Next::End(Box::new(self.interrupted(reason, attempt))),
+            Err(reason) => Next::End(Box::new(self.interrupted(reason, attempted))),
         }
     }
 
-    /// What becomes of a failed try when the run is ended before the next one. That its time is up does not tell more
-    /// than why it failed.
-    fn interrupted(&self, reason: KillReason, failed: Attempt) -> Attempt {
+    /// The result of a run that is ended between two attempts. A timeout says less than the failure of the last attempt.
+    fn interrupted(&self, reason: KillReason, failed: Attempted) -> Attempted {
         match reason {
             KillReason::Timeout => failed,
-            reason => Attempt::failed(interruption(reason, &self.route.model)),
+            reason => Attempted::failed(interruption(reason, &self.route.model), false),
         }
     }
 
-    /// Remembers a failure for which a process was at work. Who cancelled a run, or went away, may want it after all.
+    /// Remembers a failure of a process. A client that cancelled or left may still want the run.
     fn remember(&self, outcome: &Outcome, worked: bool) {
         let Outcome::Failed { failure, .. } = outcome else {
             self.memory.iter().for_each(Memory::forget);
             return;
         };
         if failure.category.invites_another_try() {
-            self.entry.is_not_joined();
+            self.handle.forbid_joining();
         }
         let model = &self.route.model;
         let unwanted = [KillReason::Cancelled, KillReason::Shutdown].map(|reason| interruption(reason, model));
@@ -194,12 +218,12 @@ impl Job {
         }
     }
 
-    fn interest(&self) -> Interest<'_> {
-        Interest { writer: &self.writer, cancelled: &self.entry.cancelled, stopping: &self.stopping }
+    fn scope(&self) -> RunScope<'_> {
+        RunScope { writer: &self.writer, cancelled: &self.handle.cancelled, stopping: &self.stopping }
     }
 
     /// A client that lost its connection at the very end can still come back for the answer.
     async fn wait_for_listeners(&self) {
-        self.interest().lost().await;
+        self.scope().ended().await;
     }
 }

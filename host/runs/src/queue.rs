@@ -1,61 +1,71 @@
-//! Who may run now, and who waits: so many at once in all, of one model, and in one repository, and one in a session.
+//! The queue of runs: a limited number runs at once in total, of one model, in one repository, and one in a session.
 //!
-//! Whoever does not fit waits. When a place is free, it goes to the model that was served longest ago, and of its
-//! requests to the one that has waited longest: a model with many requests does not keep the others out.
+//! A request that exceeds a limit waits. A free slot goes to the model that was served longest ago, and of its requests to
+//! the one that has waited longest, so that a model with many requests does not block the others.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentbay_domain::{Model, PluginId, QueueLimits, SessionId};
+use agentbay_domain::{Category, Failure, PluginId, QueueLimits, RetryHint, SessionId};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// The places there are. A clone stands for the same ones.
+use super::error::RETRY_AFTER_MS;
+
+/// The slots of the server. A clone shares them.
 #[derive(Debug, Clone)]
 pub(super) struct Queue(Arc<watch::Sender<State>>);
 
-/// A place that is held until it is dropped.
+/// A slot that is held until it is dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Slot {
     queue: Queue,
     number: u64,
 }
 
-/// What a run needs a place for, and how many may have one.
+/// What a run uses while it holds a slot, and the limits of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Wanted {
-    model: String,
-    model_most: Option<NonZeroUsize>,
-    /// The repository, if the run works in it and not in a worktree of its own.
-    repo: Option<(PathBuf, NonZeroUsize)>,
+pub(super) struct SlotRequest {
+    pub(super) model: String,
+    /// The number of runs of the model at once.
+    pub(super) max_runs: Option<NonZeroUsize>,
+    /// The repository, if the run works in it and not in a worktree of its own, and the number of runs in it at once.
+    pub(super) repo: Option<(PathBuf, NonZeroUsize)>,
     /// The session to resume.
-    session: Option<Session>,
-    limits: QueueLimits,
+    pub(super) session: Option<SessionKey>,
+    pub(super) limits: QueueLimits,
 }
 
-/// A session of a CLI, which has one transcript: two processes that write it at once would mix it up.
+/// A session of a CLI. It has one transcript, which two processes at once would corrupt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Session {
-    driver: PluginId,
-    id: SessionId,
+pub(super) struct SessionKey {
+    pub(super) driver: PluginId,
+    pub(super) id: SessionId,
 }
 
-/// Why there is no place.
+/// Why there is no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum NoPlace {
-    /// Too many wait already.
-    #[error("too many requests wait for others to end, {waiting} of them: try again later, or raise `limits.queue`")]
+pub(super) enum QueueError {
+    /// The queue is full.
+    #[error("the queue is full ({waiting} waiting): try again later, or raise `limits.queue`")]
     Full { waiting: usize },
-    /// It waited for too long.
+    /// The request waited too long.
     #[error("no other run ended within {}: try again later, or raise `limits.queue_wait`", humantime::format_duration(.0.wait))]
-    Late(QueueLimits),
+    TimedOut(QueueLimits),
+}
+
+impl From<QueueError> for Failure {
+    fn from(error: QueueError) -> Self {
+        let retry = Some(RetryHint::AfterMs(RETRY_AFTER_MS));
+        Self { retry, ..Self::new(Category::RateLimit, error.to_string(), "") }
+    }
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// By the order in which they came.
+    /// In the order of arrival.
     entries: BTreeMap<u64, Entry>,
     next: u64,
     /// When each model was served last: a number that grows.
@@ -65,26 +75,10 @@ struct State {
 
 #[derive(Debug)]
 struct Entry {
-    wanted: Wanted,
+    request: SlotRequest,
     admitted: bool,
     /// What its CLI named last: a new session, or a new name of the one it resumes.
-    named: Option<Session>,
-}
-
-impl Wanted {
-    /// A place for a run of the model, which may resume a session.
-    pub(super) async fn of(model: &Model, session: Option<&SessionId>, limits: QueueLimits) -> Self {
-        let repo = match model.worktree {
-            Some(_) => None,
-            // Two names of one folder are one repository.
-            None => {
-                let repo = tokio::fs::canonicalize(&model.repo).await.unwrap_or_else(|_| model.repo.clone());
-                Some((repo, model.repo_runs))
-            }
-        };
-        let session = session.map(|id| Session { driver: model.driver.clone(), id: id.clone() });
-        Self { model: model.name.clone(), model_most: model.max_runs, repo, session, limits }
-    }
+    named: Option<SessionKey>,
 }
 
 impl Queue {
@@ -92,24 +86,24 @@ impl Queue {
         Self(Arc::new(watch::Sender::new(State::default())))
     }
 
-    /// Waits for a place. Whoever stops waiting has left the queue.
-    pub(super) async fn enter(&self, wanted: Wanted) -> Result<Place, NoPlace> {
-        let limits = wanted.limits;
-        let mut entered = Err(NoPlace::Full { waiting: 0 });
-        self.0.send_modify(|state| entered = state.enter(wanted));
+    /// Waits for a slot. A future that is dropped leaves the queue.
+    pub(super) async fn enter(&self, request: SlotRequest) -> Result<Slot, QueueError> {
+        let limits = request.limits;
+        let mut entered = Err(QueueError::Full { waiting: 0 });
+        self.0.send_modify(|state| entered = state.enter(request));
         let number = entered?;
-        let place = Place { queue: self.clone(), number };
+        let slot = Slot { queue: self.clone(), number };
         let mut state = self.0.subscribe();
         let admitted = timeout(limits.wait, state.wait_for(|state| state.is_admitted(number))).await.is_ok();
-        if admitted { Ok(place) } else { Err(NoPlace::Late(limits)) }
+        if admitted { Ok(slot) } else { Err(QueueError::TimedOut(limits)) }
     }
 }
 
-impl Place {
-    /// Keeps a session to this run, which its CLI has just named.
+impl Slot {
+    /// Reserves a session for this run, which its CLI has just named.
     pub(super) fn hold_session(&self, driver: &PluginId, id: &SessionId) {
-        let session = Session { driver: driver.clone(), id: id.clone() };
-        // Nobody fits because of it, so that nobody is woken.
+        let session = SessionKey { driver: driver.clone(), id: id.clone() };
+        // It frees no slot, so no waiter is woken.
         self.queue.0.send_if_modified(|state| {
             if let Some(entry) = state.entries.get_mut(&self.number) {
                 entry.named = Some(session);
@@ -119,7 +113,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.queue.0.send_modify(|state| {
             state.entries.remove(&self.number);
@@ -129,16 +123,16 @@ impl Drop for Place {
 }
 
 impl State {
-    fn enter(&mut self, wanted: Wanted) -> Result<u64, NoPlace> {
+    fn enter(&mut self, request: SlotRequest) -> Result<u64, QueueError> {
         let number = self.next;
-        let most_waiting = wanted.limits.length;
+        let most_waiting = request.limits.length;
         self.next += 1;
-        self.entries.insert(number, Entry { wanted, admitted: false, named: None });
+        self.entries.insert(number, Entry { request, admitted: false, named: None });
         self.admit();
         let waiting = self.entries.values().filter(|entry| !entry.admitted).count();
         if !self.is_admitted(number) && waiting > most_waiting {
             self.entries.remove(&number);
-            return Err(NoPlace::Full { waiting: waiting - 1 });
+            return Err(QueueError::Full { waiting: waiting - 1 });
         }
         Ok(number)
     }
@@ -152,36 +146,36 @@ impl State {
             if let Some(entry) = self.entries.get_mut(&number) {
                 entry.admitted = true;
                 self.times_served += 1;
-                self.served.insert(entry.wanted.model.clone(), self.times_served);
+                self.served.insert(entry.request.model.clone(), self.times_served);
             }
         }
     }
 
-    /// Of those that fit: the one whose model was served longest ago, and of this model the one that came first.
+    /// Of those within the limits: the one whose model was served longest ago, and of this model the first to arrive.
     fn next_to_admit(&self) -> Option<u64> {
         let waiting = self.entries.iter().filter(|(_, entry)| !entry.admitted);
-        let fitting = waiting.filter(|(_, entry)| self.fits(&entry.wanted));
+        let fitting = waiting.filter(|(_, entry)| self.fits(&entry.request));
         fitting
-            .min_by_key(|(number, entry)| (self.served.get(&entry.wanted.model), **number))
+            .min_by_key(|(number, entry)| (self.served.get(&entry.request.model), **number))
             .map(|(number, _)| *number)
     }
 
-    fn fits(&self, wanted: &Wanted) -> bool {
-        let running = |like: &dyn Fn(&Wanted) -> bool| {
-            self.entries.values().filter(|entry| entry.admitted && like(&entry.wanted)).count()
+    fn fits(&self, request: &SlotRequest) -> bool {
+        let running = |like: &dyn Fn(&SlotRequest) -> bool| {
+            self.entries.values().filter(|entry| entry.admitted && like(&entry.request)).count()
         };
         let model_fits =
-            wanted.model_most.is_none_or(|most| running(&|other| other.model == wanted.model) < most.get());
-        let repo_fits = wanted.repo.as_ref().is_none_or(|(repo, most)| {
+            request.max_runs.is_none_or(|most| running(&|other| other.model == request.model) < most.get());
+        let repo_fits = request.repo.as_ref().is_none_or(|(repo, most)| {
             running(&|other| other.repo.as_ref().is_some_and(|(other, _)| other == repo)) < most.get()
         });
-        running(&|_| true) < wanted.limits.runs && model_fits && repo_fits && self.session_is_free(wanted)
+        running(&|_| true) < request.limits.runs && model_fits && repo_fits && self.session_is_free(request)
     }
 
-    fn session_is_free(&self, wanted: &Wanted) -> bool {
+    fn session_is_free(&self, request: &SlotRequest) -> bool {
         let mut running = self.entries.values().filter(|entry| entry.admitted);
-        wanted.session.is_none()
-            || !running.any(|entry| [&entry.wanted.session, &entry.named].contains(&&wanted.session))
+        request.session.is_none()
+            || !running.any(|entry| [&entry.request.session, &entry.named].contains(&&request.session))
     }
 }
 
@@ -193,52 +187,52 @@ mod tests {
 
     use super::*;
 
-    fn wanted(model: &str, runs: usize) -> Wanted {
+    fn request(model: &str, runs: usize) -> SlotRequest {
         let limits = QueueLimits { runs, length: 3, wait: Duration::from_millis(20) };
-        Wanted { model: model.to_owned(), model_most: None, repo: None, session: None, limits }
+        SlotRequest { model: model.to_owned(), max_runs: None, repo: None, session: None, limits }
     }
 
-    fn enter(queue: &Queue, wanted: Wanted) -> Option<Result<Place, NoPlace>> {
-        queue.enter(wanted).now_or_never()
+    fn enter(queue: &Queue, request: SlotRequest) -> Option<Result<Slot, QueueError>> {
+        queue.enter(request).now_or_never()
     }
 
     #[tokio::test]
-    async fn a_place_is_free_again_when_it_is_dropped() {
+    async fn a_slot_is_free_again_when_it_is_dropped() {
         let queue = Queue::new();
-        let place = enter(&queue, wanted("a", 1)).unwrap().unwrap();
-        let mut waiting = Box::pin(queue.enter(wanted("a", 1)));
+        let slot = enter(&queue, request("a", 1)).unwrap().unwrap();
+        let mut waiting = Box::pin(queue.enter(request("a", 1)));
         assert!((&mut waiting).now_or_never().is_none());
-        drop(place);
+        drop(slot);
         let second = waiting.now_or_never().unwrap().unwrap();
-        assert!(enter(&queue, wanted("a", 1)).is_none());
+        assert!(enter(&queue, request("a", 1)).is_none());
         drop(second);
-        assert!(enter(&queue, wanted("a", 1)).unwrap().is_ok());
+        assert!(enter(&queue, request("a", 1)).unwrap().is_ok());
     }
 
     #[tokio::test]
-    async fn who_stops_waiting_takes_no_place() {
+    async fn a_waiter_that_is_dropped_takes_no_slot() {
         let queue = Queue::new();
-        let place = enter(&queue, wanted("a", 1)).unwrap().unwrap();
-        assert!(enter(&queue, wanted("a", 1)).is_none());
-        drop(place);
-        assert!(enter(&queue, wanted("a", 1)).unwrap().is_ok());
+        let slot = enter(&queue, request("a", 1)).unwrap().unwrap();
+        assert!(enter(&queue, request("a", 1)).is_none());
+        drop(slot);
+        assert!(enter(&queue, request("a", 1)).unwrap().is_ok());
     }
 
     #[tokio::test]
-    async fn a_model_with_many_requests_does_not_keep_the_others_out() {
+    async fn a_model_with_many_requests_does_not_block_the_others() {
         let queue = Queue::new();
-        let mut place = enter(&queue, wanted("many", 1)).unwrap().unwrap();
+        let mut slot = enter(&queue, request("many", 1)).unwrap().unwrap();
         let mut waiting: Vec<_> =
-            ["many", "many", "few"].map(|model| (model, Box::pin(queue.enter(wanted(model, 1))))).into();
+            ["many", "many", "few"].map(|model| (model, Box::pin(queue.enter(request(model, 1))))).into();
         for (_, future) in &mut waiting {
             assert!(future.now_or_never().is_none());
         }
         let mut served = Vec::new();
         while !waiting.is_empty() {
-            drop(place);
+            drop(slot);
             let at = waiting.iter_mut().enumerate().find_map(|(at, (_, future))| Some((at, future.now_or_never()?)));
             let (at, next) = at.unwrap();
-            place = next.unwrap();
+            slot = next.unwrap();
             served.push(waiting.remove(at).0);
         }
         assert_eq!(served, ["few", "many", "many"]);
@@ -248,48 +242,48 @@ mod tests {
     async fn models_and_repositories_have_limits_of_their_own() {
         let queue = Queue::new();
         let one = NonZeroUsize::MIN;
-        let of_model = Wanted { model_most: Some(one), ..wanted("a", 9) };
+        let of_model = SlotRequest { max_runs: Some(one), ..request("a", 9) };
         let _a = enter(&queue, of_model.clone()).unwrap().unwrap();
         assert!(enter(&queue, of_model).is_none());
-        let in_repo = |model: &str, repo: &str| Wanted { repo: Some((repo.into(), one)), ..wanted(model, 9) };
+        let in_repo = |model: &str, repo: &str| SlotRequest { repo: Some((repo.into(), one)), ..request(model, 9) };
         let _b = enter(&queue, in_repo("b", "/one")).unwrap().unwrap();
         assert!(enter(&queue, in_repo("c", "/one")).is_none());
         assert!(enter(&queue, in_repo("d", "/two")).unwrap().is_ok());
     }
 
     #[tokio::test]
-    async fn a_session_has_one_run_at_a_time_and_holds_no_other_request_of_its_model_back() {
+    async fn a_session_has_one_run_at_a_time_and_blocks_no_other_request_of_its_model() {
         let queue = Queue::new();
         let resumes = |driver: &str, id: &str| {
             let (driver, id) = (driver.to_owned().try_into().unwrap(), SessionId::try_from(id).unwrap());
-            Wanted { session: Some(Session { driver, id }), ..wanted("a", 9) }
+            SlotRequest { session: Some(SessionKey { driver, id }), ..request("a", 9) }
         };
         let first = enter(&queue, resumes("codex", "s-9")).unwrap().unwrap();
         let mut waiting = Box::pin(queue.enter(resumes("codex", "s-9")));
         assert!((&mut waiting).now_or_never().is_none());
-        for other in [wanted("a", 9), resumes("codex", "s-8"), resumes("claude", "s-9")] {
+        for other in [request("a", 9), resumes("codex", "s-8"), resumes("claude", "s-9")] {
             assert!(enter(&queue, other).unwrap().is_ok());
         }
         drop(first);
         let second = waiting.now_or_never().unwrap().unwrap();
         let named = resumes("codex", "s-10").session.unwrap();
         second.hold_session(&named.driver, &named.id);
-        assert!(enter(&queue, resumes("codex", "s-10")).is_none(), "the name that its CLI gave it is held too");
+        assert!(enter(&queue, resumes("codex", "s-10")).is_none(), "the name that its CLI gave it is reserved too");
         drop(second);
         assert!(enter(&queue, resumes("codex", "s-10")).unwrap().is_ok());
     }
 
     #[tokio::test]
-    async fn no_more_wait_than_may_and_nobody_for_ever() {
+    async fn the_queue_has_a_length_and_the_wait_a_limit() {
         let queue = Queue::new();
-        let _place = enter(&queue, wanted("a", 1)).unwrap().unwrap();
-        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(queue.enter(wanted("a", 1)))).collect();
+        let _slot = enter(&queue, request("a", 1)).unwrap().unwrap();
+        let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(queue.enter(request("a", 1)))).collect();
         for future in &mut waiting {
             assert!(future.now_or_never().is_none());
         }
-        assert_eq!(enter(&queue, wanted("b", 1)).unwrap().unwrap_err(), NoPlace::Full { waiting: 3 });
+        assert_eq!(enter(&queue, request("b", 1)).unwrap().unwrap_err(), QueueError::Full { waiting: 3 });
         let late = waiting.remove(0).await.unwrap_err();
-        assert_eq!(late, NoPlace::Late(wanted("a", 1).limits));
+        assert_eq!(late, QueueError::TimedOut(request("a", 1).limits));
         assert_eq!(late.to_string(), "no other run ended within 20ms: try again later, or raise `limits.queue_wait`");
     }
 }

@@ -1,4 +1,4 @@
-//! Asking for a look at settings and plugins, and hearing what it found. Who looks, and how, is `app`'s.
+//! Reload requests and their reports. `app::reload` of the binary carries them out.
 
 use std::mem;
 use std::path::PathBuf;
@@ -8,82 +8,81 @@ use agentbay_domain::PluginId;
 use agentbay_plugin_host::Refusal;
 use tokio::sync::{mpsc, oneshot};
 
-/// So many may have asked and not been noticed yet; more wait to ask.
-const PLACES: usize = 64;
+/// The number of requests that may be pending; more wait.
+const PENDING: usize = 64;
 
-/// What a look found.
+/// The result of a reload.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The snapshot that was published.
+pub struct ReloadReport {
+    /// The generation of the published snapshot.
     pub generation: u64,
-    /// The plugins in use from now on.
+    /// The plugins in use.
     pub plugins: Vec<PluginId>,
-    /// The files that are not.
+    /// The files that were refused.
     pub refused: Vec<Refusal>,
-    /// The files that are still being loaded: when one is through, another look follows by itself.
+    /// The files that are still being loaded. Another reload follows when one is done.
     pub loading: Vec<PathBuf>,
-    /// What is wrong with the settings, one fault each. If anything is, they stay as they were.
+    /// The faults of the settings. If there are any, the old settings stay in use.
     pub faults: Vec<String>,
 }
 
-/// Asks for looks. A clone asks the same one.
+/// Requests reloads. A clone requests them of the same server.
 #[derive(Debug, Clone)]
-pub struct Looks(mpsc::Sender<Asker>);
+pub struct ReloadHandle(mpsc::Sender<Waiter>);
 
-/// Whoever has asked, for the one who looks.
+/// The requests, for the task that reloads.
 #[derive(Debug)]
-pub struct Asked {
-    coming: mpsc::Receiver<Asker>,
-    here: Vec<Asker>,
+pub struct ReloadRequests {
+    incoming: mpsc::Receiver<Waiter>,
+    received: Vec<Waiter>,
 }
 
-/// Those whose question a look that begins now answers.
+/// The requests that a reload that starts now answers.
 #[derive(Debug)]
-pub struct Askers(Vec<Asker>);
+pub struct Waiters(Vec<Waiter>);
 
-type Asker = oneshot::Sender<Arc<Found>>;
+type Waiter = oneshot::Sender<Arc<ReloadReport>>;
 
 /// The two ends.
-pub fn looks() -> (Looks, Asked) {
-    let (asks, coming) = mpsc::channel(PLACES);
-    (Looks(asks), Asked { coming, here: Vec::new() })
+pub fn channel() -> (ReloadHandle, ReloadRequests) {
+    let (requests, incoming) = mpsc::channel(PENDING);
+    (ReloadHandle(requests), ReloadRequests { incoming, received: Vec::new() })
 }
 
-impl Looks {
-    /// Has everything looked at again, by a look that begins after this, and waits until it is over. Nothing comes of it
-    /// if the process stops.
-    pub async fn again(&self) -> Option<Arc<Found>> {
-        let (asker, answer) = oneshot::channel();
-        self.0.send(asker).await.ok()?;
-        answer.await.ok()
+impl ReloadHandle {
+    /// Requests a reload that starts after this call, and waits for its report. `None` if the process stops.
+    pub async fn reload(&self) -> Option<Arc<ReloadReport>> {
+        let (waiter, report) = oneshot::channel();
+        self.0.send(waiter).await.ok()?;
+        report.await.ok()
     }
 }
 
-impl Asked {
-    /// Waits until somebody asks. Nobody is forgotten if it is given up on.
-    pub async fn somebody(&mut self) {
-        match self.coming.recv().await {
-            Some(asker) => self.here.push(asker),
+impl ReloadRequests {
+    /// Waits for a request. No request is lost if the future is dropped.
+    pub async fn recv(&mut self) {
+        match self.incoming.recv().await {
+            Some(waiter) => self.received.push(waiter),
             None => std::future::pending().await,
         }
     }
 
-    /// All who have asked until now: one look is for all of them.
-    pub fn askers(&mut self) -> Askers {
-        while let Ok(asker) = self.coming.try_recv() {
-            self.here.push(asker);
+    /// All requests until now: one reload answers all of them.
+    pub fn take(&mut self) -> Waiters {
+        while let Ok(waiter) = self.incoming.try_recv() {
+            self.received.push(waiter);
         }
-        Askers(mem::take(&mut self.here))
+        Waiters(mem::take(&mut self.received))
     }
 }
 
-impl Askers {
-    /// Tells them.
-    pub fn tell(self, found: Found) {
-        let found = Arc::new(found);
-        for asker in self.0 {
-            // Whoever has gone away need not know.
-            let _gone = asker.send(Arc::clone(&found));
+impl Waiters {
+    /// Sends them the report.
+    pub fn send(self, report: ReloadReport) {
+        let report = Arc::new(report);
+        for waiter in self.0 {
+            // A client that has disconnected needs no report.
+            let _disconnected = waiter.send(Arc::clone(&report));
         }
     }
 }
@@ -92,35 +91,38 @@ impl Askers {
 mod tests {
     use super::*;
 
-    fn found(generation: u64) -> Found {
-        Found { generation, plugins: Vec::new(), refused: Vec::new(), loading: Vec::new(), faults: Vec::new() }
+    fn report(generation: u64) -> ReloadReport {
+        ReloadReport { generation, plugins: Vec::new(), refused: Vec::new(), loading: Vec::new(), faults: Vec::new() }
     }
 
     #[tokio::test]
-    async fn all_who_ask_before_a_look_begins_are_told_by_it_and_who_asks_later_by_the_next() {
-        let (looks, mut asked) = looks();
-        let look = async {
-            asked.somebody().await;
-            let first = asked.askers();
-            let late = looks.again();
-            first.tell(found(1));
+    async fn a_reload_answers_all_earlier_requests_and_the_next_one_the_later_ones() {
+        let (handle, mut requests) = channel();
+        let reloads = async {
+            requests.recv().await;
+            let first = requests.take();
+            let late = handle.reload();
+            first.send(report(1));
             let next = async {
-                asked.somebody().await;
-                asked.askers().tell(found(2));
+                requests.recv().await;
+                requests.take().send(report(2));
             };
             tokio::join!(late, next).0
         };
-        let (one, other, late) = tokio::join!(looks.again(), looks.again(), look);
-        assert_eq!([one, other, late].map(|told| told.map(|found| found.generation)), [Some(1), Some(1), Some(2)]);
+        let (one, other, late) = tokio::join!(handle.reload(), handle.reload(), reloads);
+        assert_eq!(
+            [one, other, late].map(|report| report.map(|report| report.generation)),
+            [Some(1), Some(1), Some(2)]
+        );
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_a_look_that_does_not_come() {
-        let (looks, mut asked) = looks();
+    async fn a_request_ends_when_the_server_stops() {
+        let (handle, mut requests) = channel();
         let stops = async move {
-            asked.somebody().await;
+            requests.recv().await;
         };
-        assert_eq!(tokio::join!(looks.again(), stops).0, None);
-        assert_eq!(looks.again().await, None);
+        assert_eq!(tokio::join!(handle.reload(), stops).0, None);
+        assert_eq!(handle.reload().await, None);
     }
 }

@@ -1,4 +1,4 @@
-//! Whether a failed try is followed by another one, and after what time.
+//! Whether another attempt follows a failed one, and after what time.
 
 use std::iter::Peekable;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use agentbay_domain::{Failure, RetryLimits};
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use jiff::Timestamp;
 
-/// The tries that a model still has.
+/// The retries that a model has left.
 #[derive(Debug)]
-pub(super) struct Tries {
+pub(super) struct Retries {
     waits: Peekable<ExponentialBackoff>,
     longest: Duration,
 }
 
-impl Tries {
+impl Retries {
     pub(super) fn new(retries: usize, limits: RetryLimits) -> Self {
         let waits = ExponentialBuilder::new()
             .with_min_delay(limits.first)
@@ -24,20 +24,20 @@ impl Tries {
         Self { waits: waits.build().peekable(), longest: limits.longest }
     }
 
-    /// Whether there is one.
+    /// Returns whether there is one.
     pub(super) fn are_left(&mut self) -> bool {
         self.waits.peek().is_some()
     }
 
-    /// The time to wait before the next try after this failure, if there is to be one.
+    /// The time to wait before the next attempt after this failure, or `None` if there is none.
     pub(super) fn next(&mut self, failure: &Failure, now: Timestamp) -> Option<Duration> {
         if !failure.category.may_try_again() {
             return None;
         }
         let wait = self.waits.next()?.min(self.longest);
         match failure.retry.as_ref().and_then(|hint| hint.wait(now)) {
-            Some(told) if told > self.longest => None,
-            Some(told) => Some(told.max(wait)),
+            Some(hinted) if hinted > self.longest => None,
+            Some(hinted) => Some(hinted.max(wait)),
             None => Some(wait),
         }
     }
@@ -49,9 +49,9 @@ mod tests {
 
     use super::*;
 
-    fn tries(retries: usize) -> Tries {
-        Tries::new(
-            retries,
+    fn retries(count: usize) -> Retries {
+        Retries::new(
+            count,
             RetryLimits { first: Duration::from_secs(1), longest: Duration::from_secs(60), ..RetryLimits::default() },
         )
     }
@@ -61,16 +61,16 @@ mod tests {
     }
 
     #[test]
-    fn waits_grow_with_chance_until_the_tries_are_used_up() {
-        let mut tries = tries(3);
+    fn waits_grow_at_random_until_the_retries_are_used_up() {
+        let mut retries = retries(3);
         let failure = failure(Category::Server, None);
-        let waits = std::iter::from_fn(|| tries.next(&failure, Timestamp::now())).map(|wait| wait.as_secs_f64());
+        let waits = std::iter::from_fn(|| retries.next(&failure, Timestamp::now())).map(|wait| wait.as_secs_f64());
         let fits = waits.zip([1.0, 2.0, 4.0]).map(|(wait, least)| (least..=2.0 * least).contains(&wait));
         assert_eq!(fits.collect::<Vec<_>>(), [true, true, true]);
     }
 
     #[test]
-    fn what_would_fail_again_is_not_tried_again() {
+    fn a_failure_that_would_repeat_is_not_retried() {
         for category in [
             Category::Quota,
             Category::Authentication,
@@ -79,14 +79,14 @@ mod tests {
             Category::Configuration,
             Category::Unknown,
         ] {
-            assert_eq!(tries(3).next(&failure(category, None), Timestamp::now()), None);
+            assert_eq!(retries(3).next(&failure(category, None), Timestamp::now()), None);
         }
     }
 
     #[test]
-    fn a_cli_that_says_when_to_come_back_is_believed_unless_that_is_too_late() {
+    fn the_retry_time_of_a_cli_is_used_unless_it_is_too_late() {
         let after = |seconds: u64| failure(Category::RateLimit, Some(RetryHint::AfterMs(seconds * 1000)));
-        assert_eq!(tries(1).next(&after(20), Timestamp::now()), Some(Duration::from_secs(20)));
-        assert_eq!(tries(1).next(&after(61), Timestamp::now()), None);
+        assert_eq!(retries(1).next(&after(20), Timestamp::now()), Some(Duration::from_secs(20)));
+        assert_eq!(retries(1).next(&after(61), Timestamp::now()), None);
     }
 }

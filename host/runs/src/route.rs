@@ -1,29 +1,26 @@
-//! From a model's name to the driver and the repository behind it, and to those of the models that may stand in for it, as
-//! they are in one snapshot.
+//! From a model's name to the model, its backend and those of its fallbacks, as one snapshot has them.
 //!
-//! Nothing else of the snapshot is kept: a run that goes on for hours does not keep the old code of other plugins.
+//! A route keeps nothing else of the snapshot: a run of hours does not keep the old code of other plugins in memory.
 
 use std::sync::Arc;
 
-use agentbay_domain::{Limits, Model, OwnAddress};
-use agentbay_plugin_host::Driver;
+use agentbay_domain::{Limits, Model};
 
-use super::error::{MissingPlugin, UnknownModel};
+use super::backend::Backend;
+use super::error::UnknownModel;
 use super::snapshot::Snapshot;
 
-/// Where a request goes.
+/// What serves a request.
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) model: Arc<Model>,
-    pub(super) driver: Result<Arc<Driver>, MissingPlugin>,
+    pub(super) backend: Backend,
     pub(super) limits: Limits,
-    /// Where the server can be reached itself, if there is one.
-    pub(super) own: Option<OwnAddress>,
-    /// The models that may stand in for the model, and have none themselves.
+    /// The routes of the model's fallbacks, which have none themselves.
     fallbacks: Vec<Self>,
 }
 
-/// Looks the model up.
+/// Finds the model.
 ///
 /// # Errors
 /// No model has the name.
@@ -36,20 +33,17 @@ pub(super) fn route(snapshot: &Snapshot, name: &str) -> Result<Route, UnknownMod
 
 impl Route {
     fn to(model: &Arc<Model>, snapshot: &Snapshot) -> Self {
-        let driver = snapshot.driver(&model.driver).cloned();
         Self {
             model: Arc::clone(model),
-            driver: driver.ok_or_else(|| MissingPlugin::of(model, &snapshot.plugins)),
+            backend: Backend::of(model, snapshot),
             limits: snapshot.limits,
-            own: snapshot.own.clone(),
             fallbacks: Vec::new(),
         }
     }
 
-    /// This one, and those of the models that may stand in for its model. A session can only be resumed by the CLI
-    /// whose it is.
+    /// This route, then those of the fallbacks. Only the driver that created a session can resume it.
     pub(super) fn with_fallbacks(&self, resumes: bool) -> Vec<&Self> {
-        let able = self.fallbacks.iter().filter(|other| !resumes || other.model.driver == self.model.driver);
+        let able = self.fallbacks.iter().filter(|other| !resumes || other.backend.shares_sessions_with(&self.backend));
         std::iter::once(self).chain(able).collect()
     }
 }

@@ -1,23 +1,23 @@
-//! Where runs begin, and what their callers hold of them.
+//! Starts runs, and the handle that callers have of one.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agentbay_domain::{Environment, RunId};
+use agentbay_domain::{Environment, Model, RunId, Target};
 use agentbay_workspace::{self, Git, WorkspaceError};
 use jiff::Timestamp;
 use tracing::Instrument;
 
-use super::context::{Means, Request};
+use super::context::{Request, RunContext};
 use super::error::StartError;
 use super::failures::{Before, Failures, Memory};
 use super::feed::{Listener, feed};
-use super::live::{Claim, Entered, Identity, LiveRun, LiveRuns, Phase};
 use super::logins::Logins;
 use super::observer::Observer;
 use super::pipeline::{self, Job};
 use super::queue::Queue;
+use super::registry::{Claim, Entered, Identity, LiveRun, Phase, Registry};
 use super::route::{Route, route};
 use super::snapshot::Snapshots;
 use super::step::{Ended, Step};
@@ -27,14 +27,14 @@ use super::tasks::Tasks;
 #[derive(Debug, Clone)]
 pub struct Runner {
     snapshots: Snapshots,
-    means: Means,
-    live: LiveRuns,
+    context: RunContext,
+    registry: Registry,
     failures: Failures,
     tasks: Tasks,
 }
 
-/// A run that goes on as long as somebody holds it. Dropping it ends the CLI and all it started, unless its client may
-/// come back for it; then it goes on for a short while.
+/// A run, which continues while this is held. Dropping it ends the CLI and all that it started, at once or, if the client
+/// can return for it, after a short time.
 #[derive(Debug)]
 pub struct Run {
     id: RunId,
@@ -43,7 +43,7 @@ pub struct Run {
 }
 
 impl Runner {
-    /// A runner for the models of whatever snapshot is the newest when a request comes.
+    /// A runner for the models of the snapshot that is the newest when a request arrives.
     pub fn new(
         snapshots: Snapshots,
         host: Environment,
@@ -52,87 +52,89 @@ impl Runner {
         tasks: Tasks,
     ) -> Self {
         let git = Git::new(host.clone());
-        let means = Means { host, git, runs_dir, queue: Queue::new(), observer };
-        Self { snapshots, means, live: LiveRuns::new(), failures: Failures::default(), tasks }
+        let context = RunContext { host, git, runs_dir, queue: Queue::new(), observer };
+        Self { snapshots, context, registry: Registry::new(), failures: Failures::default(), tasks }
     }
 
-    /// Starts a run, or joins the one that goes on for the same claim. Without an identity nothing is remembered of it.
+    /// Starts a run, or joins the run of the same claim. Without an identity nothing about it is remembered.
     ///
     /// # Errors
-    /// See [`StartError`]. Everything else that can go wrong is told by the run.
+    /// See [`StartError`]. All other failures are steps of the run.
     pub fn start(&self, request: Request, identity: Option<Identity>) -> Result<Run, StartError> {
         let snapshot = self.snapshots.newest();
         let route = route(&snapshot, &request.model)?;
         let generation = snapshot.generation;
         drop(snapshot);
         let before = identity.as_ref().map_or(Before::Nothing, |identity| {
-            let logins = || Logins::of(&route, request.session.is_some(), &self.means.host);
+            let logins = || Logins::of(&route, request.session.is_some(), &self.context.host);
             self.failures.before(identity, generation, logins)
         });
         if let Before::Failed { failure, ago } = before {
-            tracing::info!(category = failure.category.name(), "a request is given the failure that it met before");
+            tracing::info!(
+                category = failure.category.name(),
+                "a repeated request is answered with its remembered failure"
+            );
             return Err(StartError::Remembered { failure, ago });
         }
         let repeated = before == Before::Invited || identity.as_ref().is_some_and(|identity| identity.repeated);
         let memory = identity.as_ref().map(|identity| Memory::new(&self.failures, identity, generation));
-        // Nor is a run joined that failed before the change.
+        // A run that failed before the change is not joined either.
         let joins = |claim: Claim| Claim { joins: claim.joins && before != Before::Outdated, ..claim };
         let claim = identity.and_then(|identity| identity.claim).map(joins);
         let unread = route.model.limits.unread;
         let linger = claim.as_ref().map(|_| route.limits.http.linger);
         let (writer, feed, listener) = feed(unread, linger);
-        match self.live.enter(begun(&route), feed, claim) {
+        match self.registry.enter(new_run(&route), feed, claim) {
             Entered::Closed => Err(StartError::Stopping),
             Entered::Taken => Err(StartError::OtherRequest),
             Entered::Joined(id, listener) => {
-                tracing::info!(%id, "a request joins a run that goes on");
+                tracing::info!(%id, "a request joins a run");
                 Ok(Run { id, listener, unread })
             }
-            Entered::New(entry) => {
-                let (means, stopping) = (self.means.clone(), self.tasks.stopping());
-                let id = entry.id();
-                let job = Job { id, route, request, repeated, memory, means, entry, writer, stopping };
-                self.tasks.spawn(pipeline::carry_out(job).in_current_span());
+            Entered::New(handle) => {
+                let (context, stopping) = (self.context.clone(), self.tasks.stopping());
+                let id = handle.id();
+                let job = Job { id, route, request, repeated, memory, context, handle, writer, stopping };
+                self.tasks.spawn(pipeline::run(job).in_current_span());
                 Ok(Run { id, listener, unread })
             }
         }
     }
 
-    /// The git that the runs use, in which one waits for the other where both cannot be at a repository at once.
+    /// The git that the runs use. Calls that exclude each other in one repository wait for each other.
     pub fn git(&self) -> &Git {
-        &self.means.git
+        &self.context.git
     }
 
-    /// The runs that go on, the oldest first.
+    /// The current runs, the oldest first.
     pub fn live(&self) -> Vec<LiveRun> {
-        self.live.all()
+        self.registry.all()
     }
 
     /// One of them.
     pub fn one(&self, id: RunId) -> Option<LiveRun> {
-        self.live.one(id)
+        self.registry.one(id)
     }
 
-    /// Ends a run that goes on, as it was until then. Its client is told that it was cancelled.
+    /// Ends a run and returns its last state. Its client receives that it was cancelled.
     pub fn cancel(&self, id: RunId) -> Option<LiveRun> {
-        self.live.cancel(id)
+        self.registry.cancel(id)
     }
 
-    /// What a run that is over changed in a worktree of its own, as a patch; nothing if nothing is known of it.
+    /// The changes of an ended run in its worktree, as a patch; `None` if the run is unknown.
     ///
     /// # Errors
     /// The patch is longer than an answer may be.
     pub async fn patch(&self, id: RunId) -> Result<Option<Vec<u8>>, WorkspaceError> {
         let snapshot = self.snapshots.newest();
         let most = usize::try_from(snapshot.limits.run.unread).unwrap_or(usize::MAX);
-        let models = snapshot.models.values().filter(|model| model.worktree.is_some());
-        let repos: BTreeSet<&Path> = models.map(|model| model.repo.as_path()).collect();
-        let git = self.means.git.with_limit(snapshot.limits.run.git);
+        let repos: BTreeSet<&Path> = snapshot.models.values().filter_map(|model| worktree_repo(model)).collect();
+        let git = self.context.git.with_limit(snapshot.limits.run.git);
         for repo in repos.into_iter().filter(|repo| repo.is_dir()) {
             match agentbay_workspace::patch(&git, repo, id, most).await {
                 Ok(None) => {}
                 Err(error) if !matches!(error, WorkspaceError::TooMuch { .. }) => {
-                    tracing::warn!(%error, "cannot look for the work of a run");
+                    tracing::warn!(%error, "cannot search for the saved work of a run");
                 }
                 found => return found,
             }
@@ -140,30 +142,36 @@ impl Runner {
         Ok(None)
     }
 
-    /// Lets no run begin any more.
+    /// Refuses new runs from now on.
     pub fn close(&self) {
-        self.live.close();
+        self.registry.close();
     }
 
-    /// Whether no run may begin any more.
+    /// Returns whether new runs are refused.
     pub fn is_closed(&self) -> bool {
-        self.live.are_closed()
+        self.registry.is_closed()
     }
 
-    /// Waits until every run that goes on has been answered.
+    /// Waits until every current run has been answered.
     pub async fn answered(&self) {
-        self.live.answered().await;
+        self.registry.answered().await;
     }
 }
 
-/// A run that has just come.
-fn begun(route: &Route) -> LiveRun {
+/// The repository of a model whose runs work in worktrees.
+fn worktree_repo(model: &Model) -> Option<&Path> {
+    let Target::Cli(target) = &model.target;
+    target.worktree.as_ref().map(|_| target.repo.as_path())
+}
+
+/// A run that has just started.
+fn new_run(route: &Route) -> LiveRun {
     let model = &route.model;
     LiveRun {
         id: RunId::new(),
         model: model.name.clone(),
         serving: model.name.clone(),
-        driver: model.driver.clone(),
+        driver: route.backend.driver().clone(),
         phase: Phase::Queued,
         since: Timestamp::now(),
         failed: Vec::new(),
@@ -176,21 +184,21 @@ impl Run {
         self.id
     }
 
-    /// Bytes of its answer that may wait in memory.
+    /// The bytes of its answer that may wait in memory.
     pub fn unread(&self) -> u64 {
         self.unread
     }
 
-    /// What comes next. [`Step::Ended`] is the last, also of a run that is lost.
+    /// The next step. [`Step::Ended`] is the last, also of a run that is lost.
     pub async fn next(&mut self) -> Step {
         self.listener.next().await.unwrap_or_else(|| Step::Ended(Ended::lost()))
     }
 
-    /// A run of which this comes, and which is lost then: for tests of surfaces.
+    /// A run of these steps, which is lost after them. For tests of surfaces.
     pub async fn lost_after(steps: impl IntoIterator<Item = Step>) -> Self {
         let (writer, _feed, listener) = feed(u64::MAX, None);
         for step in steps {
-            writer.tell(step).await;
+            writer.send(step).await;
         }
         Self { id: RunId::new(), listener, unread: u64::MAX }
     }

@@ -1,28 +1,28 @@
-//! What comes of a run, in the order in which it comes, and how it ends.
+//! The steps of a run, as its clients receive them, and its end.
 
 use std::fmt;
 
 use agentbay_domain::{Category, Failure, Outcome, PluginId, Reply, Usage};
 
-/// What comes of a run, in order.
+/// A step of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// This model is tried. Comes before anything is heard of it, and once more when a worktree of its own is there.
+    /// An attempt with this model starts. Sent again when the worktree of the attempt exists.
     Trying {
         /// The model's name.
         model: String,
-        /// The ref under which what it leaves is saved, if it works in a worktree of its own and that is there.
+        /// The ref under which its work is saved, once its worktree exists.
         reference: Option<String>,
     },
-    /// The try failed, and another follows. Of what was heard of it nothing was part of an answer, and all is void.
-    Failed(FailedTry),
+    /// The attempt failed, and another follows. No part of an answer was sent; all other steps of the attempt are void.
+    Failed(FailedAttempt),
     /// The CLI's own id of the session.
     Session(String),
     /// A step of the answer.
     Reply(Reply),
-    /// The plugin failed in the middle of what it read. What was heard stands; what follows is as the CLI printed it.
+    /// The plugin failed while it read the output. The answer so far stays; the rest is the output of the CLI as it is.
     PluginFailed(PluginFailed),
-    /// The turn is over. Nothing comes after it.
+    /// The turn is over. This is the last step.
     Ended(Ended),
 }
 
@@ -33,20 +33,20 @@ pub struct Ended {
     pub outcome: Outcome,
     /// Tokens used.
     pub usage: Usage,
-    /// The CLI told nothing of its use of tokens, so they are a guess.
+    /// The CLI did not report its use of tokens, so the numbers are an estimate.
     pub usage_estimated: bool,
 }
 
-/// A try that failed and was followed by another.
+/// An attempt that failed and was followed by another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailedTry {
+pub struct FailedAttempt {
     /// The model.
     pub model: String,
     /// Why it failed.
     pub category: Category,
 }
 
-/// A plugin that failed in the middle of what it read.
+/// A plugin that failed while it read the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PluginFailed {
     /// The driver.
@@ -54,22 +54,26 @@ pub struct PluginFailed {
 }
 
 impl Ended {
-    /// How a run ended that nobody carries out any more, by a fault of this program: nothing tells how it would have.
+    /// The end of a run that failed before it used anything.
+    pub(super) fn without_usage(failure: Failure) -> Self {
+        Self { outcome: failure.into(), usage: Usage::default(), usage_estimated: true }
+    }
+
+    /// The end of a run that a fault of this program lost.
     pub(super) fn lost() -> Self {
         let message = "the run was lost by a fault of AgentBay, whose log has more: try again";
-        let failure = Failure::new(Category::Unknown, message, "");
-        Self { outcome: failure.into(), usage: Usage::default(), usage_estimated: true }
+        Self::without_usage(Failure::new(Category::Unknown, message, ""))
     }
 }
 
-/// As it is told where no header can.
-impl fmt::Display for FailedTry {
+/// The form for a stream, where headers are already sent.
+impl fmt::Display for FailedAttempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} failed ({})", self.model, self.category.name())
     }
 }
 
-/// As it is told where no header can.
+/// The form for a stream, where headers are already sent.
 impl fmt::Display for PluginFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the plugin {} failed, what follows is as the CLI printed it", self.driver)

@@ -1,4 +1,4 @@
-//! The tasks of the process: started here, told to stop here, waited for here.
+//! The tasks of the process: starts them, stops them and waits for them.
 
 use std::future::Future;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The tasks of the process. A clone stands for the same tasks.
+/// The tasks of the process. A clone shares them.
 #[derive(Debug, Clone, Default)]
 pub struct Tasks {
     tracker: TaskTracker,
@@ -20,7 +20,7 @@ impl Tasks {
         tokio::spawn(self.tracker.track_future(task));
     }
 
-    /// Starts a task that would go on for ever: it is given up when the process is to stop.
+    /// Starts a task that does not end by itself: it is dropped when the process stops.
     pub fn spawn_until_stopped(&self, task: impl Future<Output = ()> + Send + 'static) {
         let stopping = self.stopping();
         self.spawn(async move {
@@ -31,12 +31,12 @@ impl Tasks {
         });
     }
 
-    /// Cancelled when the process is to stop.
+    /// Cancelled when the process stops.
     pub fn stopping(&self) -> CancellationToken {
         self.stop.clone()
     }
 
-    /// Tells all tasks to stop and waits for them, but no longer than `patience`. Says whether all have ended.
+    /// Stops all tasks and waits for them, at most `patience`. Returns whether all have ended.
     pub async fn stop(&self, patience: Duration) -> bool {
         self.stop.cancel();
         self.tracker.close();

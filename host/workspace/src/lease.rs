@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agentbay_domain::{Keep, Model, RunId};
+use agentbay_domain::{CliTarget, Keep, RunId};
 use agentbay_os::files::private_dir;
 use tokio::task::spawn_blocking;
 
@@ -54,13 +54,13 @@ pub(super) struct Worktree {
 
 impl Site {
     /// Where a run of the model is going to work.
-    pub fn new(model: &Model, run: RunId) -> Self {
+    pub fn new(model: &str, target: &CliTarget, run: RunId) -> Self {
         Self {
-            repo: model.repo.clone(),
-            repo_key: model.repo_key.clone(),
+            repo: target.repo.clone(),
+            repo_key: target.repo_key.clone(),
             run,
-            model: model.name.clone(),
-            worktree: model.worktree.clone(),
+            model: model.to_owned(),
+            worktree: target.worktree.clone(),
         }
     }
 

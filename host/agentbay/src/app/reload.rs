@@ -7,7 +7,7 @@ use agentbay_config::{Config, Overrides, Running, Seen, Source};
 use agentbay_domain::{Environment, OwnAddress, visible_path};
 use agentbay_plugin_host::{Catalogue, Look, Refusal};
 use agentbay_runs::Snapshots;
-use agentbay_runs::reload::{Asked, Found};
+use agentbay_runs::reload::{ReloadReport, ReloadRequests};
 use tokio::time::Instant;
 
 use super::held::{Held, lost};
@@ -70,8 +70,8 @@ impl Reload {
         reload
     }
 
-    /// Looks again at every change and whenever it is told to or asked, for ever.
-    pub(super) async fn follow(mut self, mut watch: Watch, mut hangup: Hangup, mut asked: Asked) {
+    /// Reloads at every change, at every SIGHUP and at every request, until the process stops.
+    pub(super) async fn follow(mut self, mut watch: Watch, mut hangup: Hangup, mut requests: ReloadRequests) {
         self.missing.tell(&self.snapshots, &self.host).await;
         loop {
             let anew = tokio::select! {
@@ -79,20 +79,20 @@ impl Reload {
                 () = self.catalogue.loaded() => false,
                 () = self.held.due() => false,
                 () = hangup.told() => true,
-                () = asked.somebody() => true,
+                () = requests.recv() => true,
             };
-            let askers = asked.askers();
+            let waiters = requests.take();
             watch.arm().await;
             let seen = self.seen.clone();
-            askers.tell(self.again(anew).await);
+            waiters.send(self.reload(anew).await);
             if self.seen != seen {
                 self.missing.tell(&self.snapshots, &self.host).await;
             }
         }
     }
 
-    /// What failed before for want of time is tried once more if somebody asked for it.
-    async fn again(&mut self, anew: bool) -> Found {
+    /// Tries plugins that ran out of time again if the reload was requested.
+    async fn reload(&mut self, anew: bool) -> ReloadReport {
         let faults = self.read_settings();
         let Config { plugins, trust, limits, .. } = &self.config;
         let look = Look { patience: plugins.patience, anew };
@@ -103,8 +103,8 @@ impl Reload {
         let snapshot = snapshot(self.generation, &self.config, set, &self.host, self.listen);
         let (plugins, models) = (snapshot.plugins.drivers.keys().cloned().collect::<Vec<_>>(), snapshot.models.len());
         self.snapshots.publish(snapshot);
-        tracing::info!(generation = self.generation, plugins = plugins.len(), models, "looked again");
-        Found { generation: self.generation, plugins, refused: self.refusals.clone(), loading, faults }
+        tracing::info!(generation = self.generation, plugins = plugins.len(), models, "reloaded");
+        ReloadReport { generation: self.generation, plugins, refused: self.refusals.clone(), loading, faults }
     }
 
     /// Reads the settings, and says why they are not used if they are not.

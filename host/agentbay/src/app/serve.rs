@@ -58,15 +58,22 @@ pub async fn serve(
     tell(&tasks, &loaded, snapshots.clone(), listen);
     let reload = Reload::new(source, overrides, listen, seen, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
-    let (looks, asked) = reload::looks();
-    tasks.spawn_until_stopped(reload.follow(watch, hangup, asked));
+    let (handle, requests) = reload::channel();
+    tasks.spawn_until_stopped(reload.follow(watch, hangup, requests));
 
     // Not among the tasks that are told to stop: while those end, they still start git, which the guard would end.
     let guarding = Tasks::default();
     guard(&guarding);
     let runs = runner.clone();
-    let router =
-        agentbay_api::router(State { snapshots, looks, runner: runs, host, versions: Arc::default(), metrics, listen });
+    let router = agentbay_api::router(State {
+        snapshots,
+        reload: handle,
+        runner: runs,
+        host,
+        versions: Arc::default(),
+        metrics,
+        listen,
+    });
     let connections = Connections::new(listener, router, config.limits.connections, tasks.clone());
     tasks.spawn(connections.serve());
     announce(listen)?;

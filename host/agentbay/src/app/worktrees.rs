@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agentbay_config::{Config, Models};
-use agentbay_domain::Environment;
+use agentbay_domain::{Environment, Target};
 use agentbay_workspace::{Cleared, Git, Listed, clear_left_over, worktrees_in};
 
 /// Every worktree that was made for a run and is still there.
@@ -36,5 +36,9 @@ pub(super) async fn clear(
 /// The folders in which the models' worktrees are made. A model that was found on PATH has none.
 pub(super) fn folders(config: &Config) -> BTreeSet<PathBuf> {
     let Models::Configured(models) = &config.models else { return BTreeSet::new() };
-    models.values().filter_map(|model| model.worktree.as_ref()).map(|worktree| worktree.dir.clone()).collect()
+    let worktrees = models.values().filter_map(|model| {
+        let Target::Cli(cli) = &model.target;
+        cli.worktree.as_ref()
+    });
+    worktrees.map(|worktree| worktree.dir.clone()).collect()
 }

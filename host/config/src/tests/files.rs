@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agentbay_domain::{Environment, Keep, Model, Worktree};
+use agentbay_domain::{CliTarget, Environment, Keep, Model, Worktree};
 
 use super::super::{Limits, Models, Overrides, Plugins, Running, Seen, Watching, read};
-use super::{Folder, driver, model, printed};
+use super::{Folder, driver, model, of_target, printed, target};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -45,7 +45,8 @@ fn the_registry_names_driver_repository_and_agent_file() {
         [("codex-repoX", "codex"), ("gemini-repoZ", "gemini"), ("qwen-repoY", "qwen")].map(|(name, driver)| {
             let place = name.split_once('-').unwrap().1;
             let repo_key = format!("{name}.repoPath");
-            Model { repo_key, ..model(name, driver, format!("/home/marcus/projects/{place}")) }
+            let repo = format!("/home/marcus/projects/{place}");
+            of_target(name, CliTarget { repo_key, ..target(name, driver, repo) })
         });
     assert_eq!(folder.models(), expected);
 }
@@ -64,7 +65,8 @@ fn the_registry_stands_beside_the_settings_and_takes_their_defaults() {
     let a = Model { timeout, ..model("a", "echo", etc.join("x")) };
     let worktree = Some(Worktree { dir: "/tmp/agenticllm".into(), base: "HEAD".to_owned(), keep: Keep::Never });
     let repo_key = "b.repoPath".to_owned();
-    let b = Model { timeout, agent_file: None, worktree, repo_key, ..model("b", "codex", etc.join("y")) };
+    let b = CliTarget { agent_file: None, worktree, repo_key, ..target("b", "codex", etc.join("y")) };
+    let b = Model { timeout, ..of_target("b", b) };
     assert_eq!(folder.models(), [a, b]);
     assert_eq!(folder.source.watched(), [etc.join("my.toml"), etc.join("models.json")]);
 }

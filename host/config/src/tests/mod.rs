@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agentbay_domain::{Environment, Model, Permission, PluginId, RunLimits};
+use agentbay_domain::{CliTarget, Environment, Model, Permission, PluginId, RunLimits, Target};
 
 use super::section::join;
 use super::{Config, ConfigError, Models, Overrides, Source, load};
@@ -67,25 +67,43 @@ fn driver(name: &str) -> PluginId {
 
 /// A model with the defaults.
 fn model(name: &str, driven_by: &str, repo: impl Into<PathBuf>) -> Model {
+    of_target(name, target(name, driven_by, repo))
+}
+
+/// A model of a target, with the defaults.
+fn of_target(name: &str, target: CliTarget) -> Model {
     Model {
         name: name.to_owned(),
+        target: target.into(),
+        timeout: Duration::from_secs(1800),
+        idle_timeout: Duration::from_secs(600),
+        retries: 2,
+        fallback: vec![],
+        max_runs: None,
+        limits: RunLimits::default(),
+    }
+}
+
+/// The target of that model.
+fn target(model: &str, driven_by: &str, repo: impl Into<PathBuf>) -> CliTarget {
+    CliTarget {
         driver: driver(driven_by),
         repo: repo.into(),
-        repo_key: format!("{}.repo", join("models", name)),
+        repo_key: format!("{}.repo", join("models", model)),
         agent_file: Some("AGENTS.md".into()),
         worktree: None,
         helpers: None,
         model: None,
         program: None,
         permission: Permission::WorkspaceWrite,
-        timeout: Duration::from_secs(1800),
-        idle_timeout: Duration::from_secs(600),
-        retries: 2,
-        fallback: vec![],
-        max_runs: None,
         repo_runs: NonZeroUsize::MIN,
-        limits: RunLimits::default(),
         env: vec![],
         options: vec![],
     }
+}
+
+/// The CLI behind a model.
+fn cli(model: &Model) -> CliTarget {
+    let Target::Cli(target) = &model.target;
+    CliTarget::clone(target)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use agentbay_domain::{Model, PluginId};
+use agentbay_domain::{CliTarget, Model, PluginId};
 
 use super::super::{Limits, Models, Plugins, Watching};
-use super::{Folder, model};
+use super::{Folder, cli, model, of_target, target};
 
 const SAMPLE: &str = include_str!("../../../../proxy.toml");
 
@@ -40,8 +40,9 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
         ["claude", "codex", "echo", "gemini/review", "goose", "other", "qwen"]
     );
     let shown = &models["echo"];
-    let (env, helpers) = (shown.env.clone(), shown.helpers.clone());
-    let echo = Model { env, helpers, max_runs: shown.max_runs, ..model("echo", "echo", folder.path()) };
+    let CliTarget { env, helpers, .. } = cli(shown);
+    let echo = CliTarget { env, helpers, ..target("echo", "echo", folder.path()) };
+    let echo = Model { max_runs: shown.max_runs, ..of_target("echo", echo) };
     assert_eq!(models["echo"], echo);
 }
 

@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use agentbay_domain::{
-    Access, ConnectionLimits, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits,
+    Access, CliTarget, ConnectionLimits, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits,
     QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
 };
 
 use super::super::{Limits, Overrides, Plugins, Server, Watching, load};
-use super::{Folder, driver, model};
+use super::{Folder, cli, driver, model, of_target, target};
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
     settings.iter().map(|(name, setting)| ((*name).to_owned(), setting.clone())).collect()
@@ -182,7 +182,7 @@ fn every_key_of_a_model_is_read() {
         ("when", "\"2026-01-02\""),
         ("yes", "true"),
     ];
-    let expected = Model {
+    let cli = CliTarget {
         agent_file: Some("docs/AGENT.md".into()),
         worktree: Some(Worktree {
             dir: folder.path().join("trees"),
@@ -193,12 +193,22 @@ fn every_key_of_a_model_is_read() {
         model: Some("gpt-5".to_owned()),
         program: Some(folder.path().join("bin/agent")),
         permission: Permission::ReadOnly,
+        repo_runs: NonZeroUsize::new(4).unwrap(),
+        env: env(&[
+            ("A", EnvSetting::Set("1".to_owned())),
+            ("B", EnvSetting::Pass),
+            ("C", EnvSetting::Remove),
+            ("D", EnvSetting::Set(String::new())),
+        ]),
+        options: options.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        ..target("a/b.c:d", "generic", folder.path().join("../app"))
+    };
+    let expected = Model {
         timeout: Duration::from_secs(90),
         idle_timeout: Duration::from_secs(30),
         retries: 0,
         fallback: vec!["other".to_owned()],
         max_runs: NonZeroUsize::new(3),
-        repo_runs: NonZeroUsize::new(4).unwrap(),
         limits: RunLimits {
             line: 5,
             output: 6,
@@ -212,14 +222,7 @@ fn every_key_of_a_model_is_read() {
             open_line: Duration::from_secs(12),
             program_busy: Duration::from_secs(13),
         },
-        env: env(&[
-            ("A", EnvSetting::Set("1".to_owned())),
-            ("B", EnvSetting::Pass),
-            ("C", EnvSetting::Remove),
-            ("D", EnvSetting::Set(String::new())),
-        ]),
-        options: options.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-        ..model("a/b.c:d", "generic", folder.path().join("../app"))
+        ..of_target("a/b.c:d", cli)
     };
     assert_eq!(folder.models(), [expected, model("other", "echo", folder.path())]);
 }
@@ -265,45 +268,49 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         "#,
     )]);
     let limits = RunLimits { output: 5, ..RunLimits::default() };
-    let all = Model {
+    let all = CliTarget {
         repo_key: "defaults.repo".to_owned(),
+        repo_runs: NonZeroUsize::new(3).unwrap(),
+        agent_file: None,
+        worktree: Some(worktree("/home/me/trees", Keep::Changed)),
+        permission: Permission::FullAccess,
+        env: env(&[("A", EnvSetting::Set("1".to_owned())), ("B", EnvSetting::Pass)]),
+        ..target("all", "codex", "/home/me/app")
+    };
+    let tree = CliTarget { driver: super::driver("qwen"), ..all.clone() };
+    let all = Model {
         idle_timeout: Duration::from_secs(61),
         retries: 1,
         fallback: vec!["none".to_owned()],
         max_runs: NonZeroUsize::new(2),
-        repo_runs: NonZeroUsize::new(3).unwrap(),
         limits,
-        agent_file: None,
-        worktree: Some(worktree("/home/me/trees", Keep::Changed)),
-        permission: Permission::FullAccess,
         timeout: Duration::from_secs(60),
-        env: env(&[("A", EnvSetting::Set("1".to_owned())), ("B", EnvSetting::Pass)]),
-        ..model("all", "codex", "/home/me/app")
+        ..of_target("all", all)
     };
-    let none = Model {
-        max_runs: NonZeroUsize::new(7),
-        limits: RunLimits { line: 1, ..limits },
+    let none = CliTarget {
         env: env(&[
             ("A", EnvSetting::Set("1".to_owned())),
             ("B", EnvSetting::Remove),
             ("C", EnvSetting::Set("2".to_owned())),
         ]),
-        ..model("none", "gemini", "/other")
+        ..target("none", "gemini", "/other")
     };
+    let none =
+        Model { max_runs: NonZeroUsize::new(7), limits: RunLimits { line: 1, ..limits }, ..of_target("none", none) };
     let fallback = vec!["none".to_owned(), "all".to_owned()];
-    let tree = Model { name: "tree".to_owned(), driver: super::driver("qwen"), fallback, ..all.clone() };
+    let tree = Model { name: "tree".to_owned(), target: tree.into(), fallback, ..all.clone() };
     assert_eq!(folder.models(), [all, none, tree]);
 }
 
 #[test]
 fn worktrees_have_a_folder_by_default_and_a_bare_program_stays_bare() {
     let text = "[models.x]\ndriver = \"codex\"\nrepo = \"~\"\nworktree = true\nprogram = \"codex-beta\"\n";
-    let expected = Model {
+    let expected = CliTarget {
         worktree: Some(worktree("/tmp/agenticllm", Keep::Never)),
         program: Some("codex-beta".into()),
-        ..model("x", "codex", "/home/me")
+        ..target("x", "codex", "/home/me")
     };
-    assert_eq!(Folder::with(&[("proxy.toml", text)]).models(), [expected]);
+    assert_eq!(Folder::with(&[("proxy.toml", text)]).models(), [of_target("x", expected)]);
 }
 
 fn path(text: &str) -> RepoPath {
@@ -314,7 +321,7 @@ fn path(text: &str) -> RepoPath {
 fn a_policy_takes_from_the_defaults_what_it_does_not_say() {
     let helpers = |defaults: &str, own: &str| {
         let text = format!("[defaults]\n{defaults}\n[models.x]\ndriver = \"echo\"\nrepo = \".\"\n{own}\n");
-        Folder::with(&[("proxy.toml", &text)]).models().remove(0).helpers
+        Folder::with(&[("proxy.toml", &text)]).models().first().map(cli).unwrap().helpers
     };
     let allowed = |dir: &str, log: Option<&str>| Some(Helpers::Allowed { dir: path(dir), log: log.map(path) });
     assert_eq!(helpers("", ""), None);

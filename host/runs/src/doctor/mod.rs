@@ -6,7 +6,7 @@ mod version;
 
 use std::sync::Arc;
 
-use agentbay_domain::{Environment, Model};
+use agentbay_domain::{CliTarget, Environment, Model, Target};
 use agentbay_os::process::login_remarks;
 use agentbay_plugin_host::Driver;
 use agentbay_workspace::is_repository;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use tokio::task::spawn_blocking;
 
 use crate::Snapshot;
-use crate::{Finding, dry_run};
+use crate::backend::cli::{Finding, dry_run, executable};
 pub use version::Versions;
 
 /// How many programs are asked for their version at once.
@@ -51,9 +51,10 @@ pub async fn examine(snapshot: &Snapshot, host: &Environment, versions: Option<&
 }
 
 async fn examine_one(snapshot: &Snapshot, host: &Environment, versions: Option<&Versions>, model: &Model) -> Examined {
+    let Target::Cli(target) = &model.target;
     let mut examined = Examined {
         model: model.name.clone(),
-        driver: model.driver.to_string(),
+        driver: target.driver.to_string(),
         program: None,
         version: None,
         tested: None,
@@ -61,40 +62,42 @@ async fn examine_one(snapshot: &Snapshot, host: &Environment, versions: Option<&
         notes: Vec::new(),
         login_hint: String::new(),
     };
-    match snapshot.driver(&model.driver) {
+    match snapshot.driver(&target.driver) {
         None => examined.faults.push(format!(
             "{}: the driver `{}` is not loaded: put its component into the plugin folder (`agentbay plugin add FILE`), or \
              name another driver",
             key(model, "driver"),
-            model.driver
+            target.driver
         )),
         Some(driver) => {
             examined.login_hint.clone_from(&driver.plugin.description().probe.login_hint);
-            examined.look_at_program(model, driver, host, versions).await;
-            for Finding { key: at, reason, is_doubtful } in dry_run(model, driver, host, snapshot.own.as_ref()).await {
+            examined.examine_program(model, target, driver, host, versions).await;
+            let own = snapshot.own.as_ref();
+            for Finding { key: at, reason, is_doubtful } in dry_run(model, target, driver, host, own).await {
                 let at = at.map_or_else(|| of(model), |at| key(model, at));
                 let told = if is_doubtful { &mut examined.notes } else { &mut examined.faults };
                 told.push(format!("{at}: {reason}"));
             }
             // A program that the user names may be any CLI, so that its switches may be meant for it.
-            let knows_its_cli = model.program.is_none();
-            examined.notes.extend(login_remarks(model.driver.as_str(), knows_its_cli, &model.env, host));
+            let knows_its_cli = target.program.is_none();
+            examined.notes.extend(login_remarks(target.driver.as_str(), knows_its_cli, &target.env, host));
         }
     }
-    examined.faults.extend(repository_fault(model).await);
+    examined.faults.extend(repository_fault(model, target).await);
     examined
 }
 
 impl Examined {
-    async fn look_at_program(
+    async fn examine_program(
         &mut self,
         model: &Model,
+        target: &CliTarget,
         driver: &Driver,
         host: &Environment,
         versions: Option<&Versions>,
     ) {
         let probe = &driver.plugin.description().probe;
-        let executable = match crate::executable(model, driver, host) {
+        let executable = match executable(&model.name, target, driver, host) {
             Ok(executable) => executable,
             Err(reason) => {
                 let hint = &probe.install_hint;
@@ -106,7 +109,7 @@ impl Examined {
         let program = executable.path().display().to_string();
         self.program = Some(program.clone());
         let Some(versions) = versions.filter(|_| !probe.version_args.is_empty()) else { return };
-        match versions.of(&executable, &probe.version_args, model, host).await {
+        match versions.of(&executable, &probe.version_args, target, host).await {
             Ok(version) => {
                 self.tested = version::tested(&version, &probe.tested_versions);
                 if self.tested == Some(false) {
@@ -135,16 +138,18 @@ fn key(model: &Model, key: &str) -> String {
 }
 
 /// Off the threads that serve: the folder may be far away.
-async fn repository_fault(model: &Model) -> Option<String> {
-    let model = model.clone();
-    spawn_blocking(move || missing_repository(&model)).await.unwrap_or_else(|lost| Some(lost.to_string()))
+async fn repository_fault(model: &Model, target: &Arc<CliTarget>) -> Option<String> {
+    let (worktree_key, target) = (key(model, "worktree"), Arc::clone(target));
+    spawn_blocking(move || missing_repository(&worktree_key, &target))
+        .await
+        .unwrap_or_else(|lost| Some(lost.to_string()))
 }
 
-fn missing_repository(model: &Model) -> Option<String> {
-    let repo = model.repo.display();
-    if !model.repo.is_dir() {
-        return Some(format!("{}: the repository {repo} does not exist", model.repo_key));
+fn missing_repository(worktree_key: &str, target: &CliTarget) -> Option<String> {
+    let repo = target.repo.display();
+    if !target.repo.is_dir() {
+        return Some(format!("{}: the repository {repo} does not exist", target.repo_key));
     }
-    (model.worktree.is_some() && !is_repository(&model.repo))
-        .then(|| format!("{}: {repo} is no git repository, so no worktree can be made", key(model, "worktree")))
+    (target.worktree.is_some() && !is_repository(&target.repo))
+        .then(|| format!("{worktree_key}: {repo} is not a git repository, so no worktree can be made"))
 }

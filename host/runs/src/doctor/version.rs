@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use agentbay_domain::{Environment, ExitStatus, Model, RunLimits};
+use agentbay_domain::{CliTarget, Environment, ExitStatus, RunLimits};
 use agentbay_os::process::{Command, Executable, Variables, capture};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -55,7 +55,7 @@ impl Versions {
         &self,
         executable: &Executable,
         args: &[String],
-        model: &Model,
+        target: &CliTarget,
         host: &Environment,
     ) -> Result<String, String> {
         let changed = std::fs::metadata(executable.path()).and_then(|file| file.modified());
@@ -66,7 +66,7 @@ impl Versions {
             return known.version.clone();
         }
         let _turn = self.asking.acquire().await;
-        let version = ask(executable, args, model, host).await;
+        let version = ask(executable, args, target, host).await;
         *answer = Some(Known { changed, asked: Instant::now(), version: version.clone() });
         version
     }
@@ -80,9 +80,14 @@ impl Versions {
 /// A version is in the first few lines of what a program says.
 const KEPT: usize = 64 * 1024;
 
-async fn ask(executable: &Executable, args: &[String], model: &Model, host: &Environment) -> Result<String, String> {
-    let mut variables = Variables::for_driver(model.driver.as_str(), &model.env, host);
-    variables.configure(&model.env, host);
+async fn ask(
+    executable: &Executable,
+    args: &[String],
+    target: &CliTarget,
+    host: &Environment,
+) -> Result<String, String> {
+    let mut variables = Variables::for_driver(target.driver.as_str(), &target.env, host);
+    variables.configure(&target.env, host);
     let command = Command {
         executable: executable.clone(),
         args: args.to_vec(),

@@ -3,9 +3,14 @@
 //!
 //! Lines end at `\n` and nowhere else: U+2028 and U+0085 may stand raw inside the strings of JSON lines.
 
+mod line;
+mod tail;
+mod terminal;
+
 use agentbay_domain::Framing;
 
-use super::terminal::Terminal;
+pub(super) use tail::Tail;
+use terminal::Terminal;
 
 /// Makes clean text out of one stream.
 #[derive(Debug)]

@@ -4,17 +4,17 @@ use std::collections::VecDeque;
 
 /// The last bytes that came.
 #[derive(Debug)]
-pub(super) struct Tail {
+pub(in super::super) struct Tail {
     bytes: VecDeque<u8>,
     limit: usize,
 }
 
 impl Tail {
-    pub(super) fn new(limit: u64) -> Self {
+    pub(in super::super) fn new(limit: u64) -> Self {
         Self { bytes: VecDeque::new(), limit: usize::try_from(limit).unwrap_or(usize::MAX) }
     }
 
-    pub(super) fn push(&mut self, text: &str) {
+    pub(in super::super) fn push(&mut self, text: &str) {
         let bytes = text.as_bytes();
         let bytes = &bytes[bytes.len().saturating_sub(self.limit)..];
         let over = (self.bytes.len() + bytes.len()).saturating_sub(self.limit);
@@ -23,13 +23,13 @@ impl Tail {
     }
 
     /// What is kept, without the rest of a character that was cut.
-    pub(super) fn text(&self) -> String {
+    pub(in super::super) fn text(&self) -> String {
         let bytes = self.bytes.iter().copied().skip_while(|byte| byte & 0b1100_0000 == 0b1000_0000);
         String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).trim().to_owned()
     }
 
     /// The end of a text.
-    pub(super) fn of(text: &str, limit: u64) -> String {
+    pub(in super::super) fn of(text: &str, limit: u64) -> String {
         let mut tail = Self::new(limit);
         tail.push(text);
         tail.text()

@@ -1,5 +1,4 @@
-//! The runs that go on: who they are and how far they are, how one is cancelled or joined, and whether new ones may
-//! begin.
+//! The registry of runs: their phase, how one is cancelled or joined, and whether new ones may start.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,109 +9,109 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::feed::{Feed, Listener};
-use super::step::FailedTry;
+use super::step::FailedAttempt;
 
-/// The runs that go on. A clone stands for the same ones.
+/// The runs of the server. A clone shares them.
 #[derive(Debug, Clone)]
-pub(super) struct LiveRuns(Arc<watch::Sender<State>>);
+pub(super) struct Registry(Arc<watch::Sender<State>>);
 
-/// A run that goes on, as it is now.
+/// A run, as it is now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LiveRun {
     /// The run's name.
     pub id: RunId,
-    /// The model that was asked for.
+    /// The requested model.
     pub model: String,
-    /// The model that is at it now: another one if the first has failed.
+    /// The model that serves it now: a fallback if the requested one has failed.
     pub serving: String,
     /// The driver of that model.
     pub driver: PluginId,
-    /// How far it is.
+    /// Its phase.
     pub phase: Phase,
-    /// When it came.
+    /// When it was requested.
     pub since: Timestamp,
-    /// The tries that failed.
-    pub failed: Vec<FailedTry>,
+    /// The attempts that failed.
+    pub failed: Vec<FailedAttempt>,
 }
 
-/// How far a run is.
+/// The phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// It waits for others to end.
+    /// It waits for a slot.
     Queued,
-    /// Its CLI is at work.
+    /// Its CLI is running.
     Running,
-    /// It failed and waits to be tried again.
+    /// An attempt failed, and the next one starts after a delay.
     Waiting,
-    /// It has been answered; what its CLI left behind is cleared away.
+    /// It has been answered, and its process and worktree are being released.
     Ending,
 }
 
-/// What tells a request from all others, and what its client says of it.
+/// What identifies a request, and what its client says about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Says who asks what, in which session.
+    /// A hash of client, request and session.
     pub request: [u8; 32],
-    /// By what it is known to be a run that goes on, if it may come again.
+    /// What identifies a repetition of it while its run lasts, if it may be repeated.
     pub claim: Option<Claim>,
-    /// Its client says that it has sent it before.
+    /// The client marks it as a retry.
     pub repeated: bool,
-    /// Its client wants a run, whatever is remembered of it.
+    /// The client wants a run, even if a failure of the same request is remembered.
     pub anew: bool,
 }
 
-/// By what a request is known again.
+/// What identifies a repeated request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Says who asks, under which key.
+    /// A hash of client and idempotency key.
     pub key: [u8; 32],
-    /// Says what is asked.
+    /// A hash of the body.
     pub body: [u8; 32],
-    /// Whether the request would rather join a run that goes on than begin another.
+    /// Whether the request may join a run instead of starting another.
     pub joins: bool,
 }
 
-/// A run's entry, which is there as long as this is.
+/// The registration of a run, which lasts until this is dropped.
 #[derive(Debug)]
-pub(super) struct Entry {
-    runs: LiveRuns,
+pub(super) struct RunHandle {
+    runs: Registry,
     id: RunId,
-    /// Cancelled if somebody wants the run to end.
+    /// Cancelled if a client ends the run.
     pub(super) cancelled: CancellationToken,
 }
 
-/// What becomes of a request to run.
+/// The result of registering a request.
 pub(super) enum Entered {
-    /// It is a run of its own.
-    New(Entry),
-    /// It is one that goes on already.
+    /// A new run.
+    New(RunHandle),
+    /// The run that is already there.
     Joined(RunId, Listener),
-    /// Its key stands for another request.
+    /// Its key is in use by another request.
     Taken,
-    /// No run may begin any more.
+    /// No new run may start.
     Closed,
 }
 
 #[derive(Debug, Default)]
 struct State {
     closed: bool,
-    runs: BTreeMap<RunId, Going>,
+    runs: BTreeMap<RunId, LiveEntry>,
 }
 
 #[derive(Debug)]
-struct Going {
+struct LiveEntry {
     run: LiveRun,
     cancelled: CancellationToken,
     feed: Feed,
     claim: Option<Claim>,
 }
 
-impl LiveRuns {
+impl Registry {
     pub(super) fn new() -> Self {
         Self(Arc::new(watch::Sender::new(State::default())))
     }
 
-    /// Takes a run in, or tells which one it is already.
+    /// Registers a run, or returns the run that the request repeats.
     pub(super) fn enter(&self, run: LiveRun, feed: Feed, claim: Option<Claim>) -> Entered {
         let (id, cancelled) = (run.id, CancellationToken::new());
         let mut entered = Entered::Closed;
@@ -123,9 +122,9 @@ impl LiveRuns {
             entered = match claim.as_ref().and_then(|claim| state.known(claim)) {
                 Some(known) => known,
                 None => {
-                    let going = Going { run, cancelled: cancelled.clone(), feed, claim };
-                    state.runs.insert(id, going);
-                    Entered::New(Entry { runs: self.clone(), id, cancelled })
+                    let live = LiveEntry { run, cancelled: cancelled.clone(), feed, claim };
+                    state.runs.insert(id, live);
+                    Entered::New(RunHandle { runs: self.clone(), id, cancelled })
                 }
             };
         });
@@ -134,92 +133,92 @@ impl LiveRuns {
 
     /// All of them, the oldest first.
     pub(super) fn all(&self) -> Vec<LiveRun> {
-        self.0.borrow().runs.values().map(|going| going.run.clone()).collect()
+        self.0.borrow().runs.values().map(|live| live.run.clone()).collect()
     }
 
     /// One of them.
     pub(super) fn one(&self, id: RunId) -> Option<LiveRun> {
-        self.0.borrow().runs.get(&id).map(|going| going.run.clone())
+        self.0.borrow().runs.get(&id).map(|live| live.run.clone())
     }
 
-    /// Ends a run, if it goes on.
+    /// Ends a run.
     pub(super) fn cancel(&self, id: RunId) -> Option<LiveRun> {
         let state = self.0.borrow();
-        let going = state.runs.get(&id)?;
-        going.cancelled.cancel();
-        Some(going.run.clone())
+        let live = state.runs.get(&id)?;
+        live.cancelled.cancel();
+        Some(live.run.clone())
     }
 
-    /// Lets no run begin any more.
+    /// Refuses new runs from now on.
     pub(super) fn close(&self) {
         self.0.send_modify(|state| state.closed = true);
     }
 
-    pub(super) fn are_closed(&self) -> bool {
+    pub(super) fn is_closed(&self) -> bool {
         self.0.borrow().closed
     }
 
-    /// Waits until each has been answered.
+    /// Waits until every run has been answered.
     pub(super) async fn answered(&self) {
         let mut state = self.0.subscribe();
-        let all_answered = |state: &State| state.runs.values().all(|going| going.run.phase == Phase::Ending);
+        let all_answered = |state: &State| state.runs.values().all(|live| live.run.phase == Phase::Ending);
         drop(state.wait_for(all_answered).await);
     }
 }
 
-impl Entry {
+impl RunHandle {
     /// The run's name.
     pub(super) fn id(&self) -> RunId {
         self.id
     }
 
-    /// Notes how far the run is.
-    pub(super) fn is(&self, phase: Phase) {
+    /// Sets the phase.
+    pub(super) fn set_phase(&self, phase: Phase) {
         self.change(|run| run.phase = phase);
     }
 
-    /// Notes which model is at it.
-    pub(super) fn is_served_by(&self, model: &str, driver: &PluginId) {
+    /// Sets the model that serves the run.
+    pub(super) fn set_serving(&self, model: &str, driver: &PluginId) {
         self.change(|run| {
             run.serving = model.to_owned();
             run.driver = driver.clone();
         });
     }
 
-    /// Notes a try that failed.
-    pub(super) fn has_failed(&self, failed: FailedTry) {
+    /// Records an attempt that failed.
+    pub(super) fn record_failed_attempt(&self, failed: FailedAttempt) {
         self.change(|run| run.failed.push(failed));
     }
 
-    /// How often it has been tried, the last time included.
-    pub(super) fn tries(&self) -> usize {
+    /// The number of attempts, including the current one.
+    pub(super) fn attempts(&self) -> usize {
         self.runs.one(self.id).map_or(0, |run| run.failed.len()) + 1
     }
 
-    /// Whether a try has failed already.
-    pub(super) fn has_any_failed(&self) -> bool {
+    /// Returns whether an attempt has failed.
+    pub(super) fn has_failed_attempts(&self) -> bool {
         self.runs.one(self.id).is_some_and(|run| !run.failed.is_empty())
     }
 
-    /// No request joins the run any more: it has failed in a way that invites another try.
-    pub(super) fn is_not_joined(&self) {
+    /// No request joins the run from now on: it has failed in a way that invites another attempt.
+    pub(super) fn forbid_joining(&self) {
         self.runs.0.send_modify(|state| {
-            if let Some(going) = state.runs.get_mut(&self.id) {
-                going.claim = None;
+            if let Some(live) = state.runs.get_mut(&self.id) {
+                live.claim = None;
             }
         });
     }
 
     fn change(&self, change: impl FnOnce(&mut LiveRun)) {
         self.runs.0.send_modify(|state| {
-            if let Some(going) = state.runs.get_mut(&self.id) {
-                change(&mut going.run);
+            if let Some(live) = state.runs.get_mut(&self.id) {
+                change(&mut live.run);
             }
         });
     }
 }
 
-impl Drop for Entry {
+impl Drop for RunHandle {
     fn drop(&mut self) {
         self.runs.0.send_modify(|state| {
             state.runs.remove(&self.id);
@@ -228,16 +227,16 @@ impl Drop for Entry {
 }
 
 impl State {
-    /// The run that a request is known to be already.
+    /// The run that a request repeats.
     fn known(&self, claim: &Claim) -> Option<Entered> {
         if !claim.joins {
             return None;
         }
-        let same_key = |going: &&Going| going.claim.as_ref().is_some_and(|other| other.key == claim.key);
+        let same_key = |live: &&LiveEntry| live.claim.as_ref().is_some_and(|other| other.key == claim.key);
         let mut found = self.runs.values().rev().filter(same_key);
-        found.find_map(|going| match &going.claim {
+        found.find_map(|live| match &live.claim {
             Some(other) if other.body != claim.body => Some(Entered::Taken),
-            _ => going.feed.join().map(|listener| Entered::Joined(going.run.id, listener)),
+            _ => live.feed.join().map(|listener| Entered::Joined(live.run.id, listener)),
         })
     }
 }

@@ -4,49 +4,78 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use agentbay_domain::{
-    Authority, Description, Environment, Model, OwnAddress, Permission, Plan, PluginId, RunId, RunLimits,
+    Authority, CliTarget, Description, Environment, OwnAddress, Permission, Plan, PluginId, RunId, RunLimits,
 };
 use agentbay_os::process::{Command, Executable, SpawnError, Variables, find, is_withheld};
 use agentbay_plugin_host::Driver;
 
 use super::error::PolicyError;
 
-/// Judges a plan and turns it into a command that can be started for a run in a folder.
-pub(super) fn command(
-    model: &Model,
-    authority: &Authority,
-    description: &Description,
-    plan: &Plan,
-    host: &Environment,
-    run: RunId,
-    workdir: PathBuf,
-) -> Result<Command, Refusal> {
-    let driver = &model.driver;
-    if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && is_withheld(name)) {
-        return Err(PolicyError::Variable { driver: driver.clone(), name: name.clone() }.into());
+/// What a plan is judged by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Policy<'a> {
+    /// The model's name.
+    pub(super) model: &'a str,
+    pub(super) target: &'a CliTarget,
+    pub(super) authority: &'a Authority,
+    pub(super) description: &'a Description,
+    pub(super) host: &'a Environment,
+}
+
+impl Policy<'_> {
+    /// Judges a plan and turns it into a command that can be started for a run in a folder.
+    pub(super) fn command(
+        &self,
+        plan: &Plan,
+        run: RunId,
+        workdir: PathBuf,
+        limits: &RunLimits,
+    ) -> Result<Command, Refusal> {
+        let Self { target: CliTarget { driver, env, .. }, authority, host, .. } = self;
+        if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && is_withheld(name)) {
+            return Err(PolicyError::Variable { driver: driver.clone(), name: name.clone() }.into());
+        }
+        if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.variables.covers(name)) {
+            return Err(PolicyError::VariableNotGranted { driver: driver.clone(), name: name.clone() }.into());
+        }
+        let executable = find(&self.program(plan.program())?, host.get("PATH"))?;
+        let mut variables = Variables::for_driver(driver.as_str(), env, host);
+        variables.plan(plan.env());
+        variables.configure(env, host);
+        let (args, RunLimits { grace, pipe_silence, .. }) = (plan.args().to_vec(), *limits);
+        Ok(Command { executable, args, workdir, variables, run: Some(run), grace, pipe_silence })
     }
-    if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.variables.covers(name)) {
-        return Err(PolicyError::VariableNotGranted { driver: driver.clone(), name: name.clone() }.into());
+
+    /// A program is started if the plugin declares it and it is granted: by the model's `program`, which then is the file
+    /// that is started, or by the authority of the plugin.
+    fn program(&self, planned: &str) -> Result<PathBuf, PolicyError> {
+        let driver = self.target.driver.clone();
+        if !self.description.declares(planned) {
+            return Err(PolicyError::Undeclared { driver, program: planned.to_owned() });
+        }
+        match &self.target.program {
+            Some(program) => Ok(program.clone()),
+            None if planned.is_empty() => Err(PolicyError::NoProgram { driver, model: self.model.to_owned() }),
+            None if self.authority.programs.contains(planned) => Ok(Path::new(planned).to_owned()),
+            None => Err(PolicyError::NotGranted { driver, program: planned.to_owned(), model: self.model.to_owned() }),
+        }
     }
-    let program = program(authority, model, description, plan.program())?;
-    let executable = find(&program, host.get("PATH"))?;
-    let mut variables = Variables::for_driver(driver.as_str(), &model.env, host);
-    variables.plan(plan.env());
-    variables.configure(&model.env, host);
-    let (args, RunLimits { grace, pipe_silence, .. }) = (plan.args().to_vec(), model.limits);
-    Ok(Command { executable, args, workdir, variables, run: Some(run), grace, pipe_silence })
 }
 
 /// What the settings of a model ask of its driver, and what the driver does not claim to do: the key, and why.
-pub(super) fn missing_abilities(model: &Model, description: &Description) -> Vec<(&'static str, PolicyError)> {
-    let (driver, name) = (&model.driver, &model.name);
+pub(super) fn missing_abilities(
+    model: &str,
+    target: &CliTarget,
+    description: &Description,
+) -> Vec<(&'static str, PolicyError)> {
+    let driver = &target.driver;
     let features = description.features;
     let mut missing = Vec::new();
-    if model.permission == Permission::ReadOnly && !features.read_only {
-        missing.push(("permission", PolicyError::ReadOnly { driver: driver.clone(), model: name.clone() }));
+    if target.permission == Permission::ReadOnly && !features.read_only {
+        missing.push(("permission", PolicyError::ReadOnly { driver: driver.clone(), model: model.to_owned() }));
     }
-    if model.model.is_some() && !features.model_choice {
-        missing.push(("model", PolicyError::ModelChoice { driver: driver.clone(), model: name.clone() }));
+    if target.model.is_some() && !features.model_choice {
+        missing.push(("model", PolicyError::ModelChoice { driver: driver.clone(), model: model.to_owned() }));
     }
     missing
 }
@@ -66,14 +95,20 @@ pub(super) fn refuse_loop(
     }
 }
 
-/// The file that a model's run would start, for whoever wants to know without running it.
+/// The file that a run of the model would start.
 ///
 /// # Errors
-/// What a run would be refused with.
-pub fn executable(model: &Model, driver: &Driver, host: &Environment) -> Result<Executable, String> {
-    let description = driver.plugin.description();
+/// The reason for which a run would be refused.
+pub(crate) fn executable(
+    model: &str,
+    target: &CliTarget,
+    driver: &Driver,
+    host: &Environment,
+) -> Result<Executable, String> {
+    let (description, authority) = (driver.plugin.description(), &driver.authority);
     let declared = description.programs.first().map_or("", String::as_str);
-    let program = program(&driver.authority, model, description, declared).map_err(|refused| refused.to_string())?;
+    let policy = Policy { model, target, authority, description, host };
+    let program = policy.program(declared).map_err(|refused| refused.to_string())?;
     find(&program, host.get("PATH")).map_err(|missing| missing.to_string())
 }
 
@@ -98,30 +133,9 @@ impl From<SpawnError> for Refusal {
     }
 }
 
-/// A program is started if the plugin declares it and somebody grants it: the model by its `program`, which then is the
-/// file that is started, or the program itself for the plugins that are part of it.
-fn program(
-    authority: &Authority,
-    model: &Model,
-    description: &Description,
-    planned: &str,
-) -> Result<PathBuf, PolicyError> {
-    let driver = model.driver.clone();
-    if !description.declares(planned) {
-        return Err(PolicyError::Undeclared { driver, program: planned.to_owned() });
-    }
-    match &model.program {
-        Some(program) => Ok(program.clone()),
-        None if planned.is_empty() => Err(PolicyError::NoProgram { driver, model: model.name.clone() }),
-        None if authority.programs.contains(planned) => Ok(Path::new(planned).to_owned()),
-        None => Err(PolicyError::NotGranted { driver, program: planned.to_owned(), model: model.name.clone() }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::num::NonZeroUsize;
-    use std::time::Duration;
 
     use agentbay_domain::{EnvSetting, Features, Framing, Granted, Probe};
 
@@ -145,9 +159,8 @@ mod tests {
         }
     }
 
-    fn model(program: Option<&str>) -> Model {
-        Model {
-            name: "m".to_owned(),
+    fn target(program: Option<&str>) -> CliTarget {
+        CliTarget {
             driver: id("codex"),
             repo: "/repo".into(),
             repo_key: String::new(),
@@ -157,13 +170,7 @@ mod tests {
             model: None,
             program: program.map(PathBuf::from),
             permission: Permission::default(),
-            timeout: Duration::from_secs(1),
-            idle_timeout: Duration::from_secs(1),
-            retries: 0,
-            fallback: vec![],
-            max_runs: None,
             repo_runs: NonZeroUsize::MIN,
-            limits: RunLimits::default(),
             env: vec![("TOKEN".to_owned(), EnvSetting::Set("t".to_owned()))],
             options: vec![],
         }
@@ -172,7 +179,10 @@ mod tests {
     /// What the plan of a driver that is granted `codex` comes to.
     fn judged(programs: &[&str], planned: &str, program: Option<&str>) -> Result<PathBuf, PolicyError> {
         let authority = Authority { programs: ["codex".to_owned()].into(), ..Authority::default() };
-        self::program(&authority, &model(program), &description(programs), planned)
+        let (target, description, host) = (target(program), description(programs), Environment::default());
+        let policy =
+            Policy { model: "m", target: &target, authority: &authority, description: &description, host: &host };
+        policy.program(planned)
     }
 
     #[test]
@@ -202,25 +212,27 @@ mod tests {
 
     #[test]
     fn what_the_settings_ask_and_the_driver_does_not_claim_is_told_by_its_key() {
-        let asks = Model { permission: Permission::ReadOnly, model: Some("big".to_owned()), ..model(None) };
-        let keys = |asks: &Model, read_only, model_choice| {
+        let asks = CliTarget { permission: Permission::ReadOnly, model: Some("big".to_owned()), ..target(None) };
+        let keys = |asks: &CliTarget, read_only, model_choice| {
             let features = Features { read_only, model_choice, ..Features::default() };
             let description = Description { features, ..description(&[]) };
-            missing_abilities(asks, &description).into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+            missing_abilities("m", asks, &description).into_iter().map(|(key, _)| key).collect::<Vec<_>>()
         };
         assert_eq!(keys(&asks, false, false), ["permission", "model"]);
         assert_eq!(keys(&asks, true, false), ["model"]);
         assert_eq!(keys(&asks, true, true), [""; 0]);
-        assert_eq!(keys(&model(None), false, false), [""; 0]);
+        assert_eq!(keys(&target(None), false, false), [""; 0]);
     }
 
     fn command_of(env: &[(&str, Option<&str>)]) -> Result<Command, Refusal> {
         let variables = Granted::Only(["X".to_owned()].into());
-        let (model, authority) = (model(Some("/bin/sh")), Authority { variables, ..Authority::default() });
+        let (target, authority) = (target(Some("/bin/sh")), Authority { variables, ..Authority::default() });
         let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
         let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();
         let (description, host) = (description(&["codex"]), Environment::default());
-        command(&model, &authority, &description, &plan, &host, RunId::new(), "/repo".into())
+        let policy =
+            Policy { model: "m", target: &target, authority: &authority, description: &description, host: &host };
+        policy.command(&plan, RunId::new(), "/repo".into(), &RunLimits::default())
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! What would keep a model from running, found out without starting anything: a turn is prepared as for a run, and what
 //! comes of it is judged in the same way.
 
-use agentbay_domain::{Environment, Model, OwnAddress, RunId, Turn};
+use agentbay_domain::{CliTarget, Environment, Model, OwnAddress, RunId, Turn};
 use agentbay_plugin_host::{CallError, Driver, Origin};
 
 use super::error::PolicyError;
-use super::policy::{self, Refusal};
-use super::{executable, options};
+use super::options;
+use super::policy::{self, Policy, Refusal, executable};
 
 /// Something that a run would be refused for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     /// The key of the model that has to be changed, if it is one.
     pub key: Option<&'static str>,
     /// What is wrong, and what to do.
@@ -26,13 +26,19 @@ impl Finding {
 }
 
 /// Prepares a turn of a model, and says what is wrong with it but for its program.
-pub async fn dry_run(model: &Model, driver: &Driver, host: &Environment, own: Option<&OwnAddress>) -> Vec<Finding> {
+pub(crate) async fn dry_run(
+    model: &Model,
+    target: &CliTarget,
+    driver: &Driver,
+    host: &Environment,
+    own: Option<&OwnAddress>,
+) -> Vec<Finding> {
     let description = driver.plugin.description();
-    let missing = policy::missing_abilities(model, description);
+    let missing = policy::missing_abilities(&model.name, target, description);
     if !missing.is_empty() {
         return missing.into_iter().map(|(key, error)| Finding::of(key, &error)).collect();
     }
-    match prepare(model, driver, host, own).await {
+    match prepare(model, target, driver, host, own).await {
         Ok(findings) => findings,
         Err(failed) => vec![Finding { key: None, reason: failed.to_string(), is_doubtful: false }],
     }
@@ -40,36 +46,38 @@ pub async fn dry_run(model: &Model, driver: &Driver, host: &Environment, own: Op
 
 async fn prepare(
     model: &Model,
+    target: &CliTarget,
     driver: &Driver,
     host: &Environment,
     own: Option<&OwnAddress>,
 ) -> Result<Vec<Finding>, CallError> {
     let Driver { plugin, authority, limits } = driver;
     let mut instance = plugin.instance(limits).await?;
-    let turn = turn(model);
+    let turn = turn(target);
     let plan = match instance.prepare(&turn).await? {
         Ok(plan) => plan,
         Err(failure) => {
-            let key = (!model.options.is_empty()).then_some("options");
+            let key = (!target.options.is_empty()).then_some("options");
             return Ok(vec![Finding { key, reason: failure.message, is_doubtful: false }]);
         }
     };
     let mut findings = Vec::new();
     if let Some(option) = options::without_effect(&mut instance, &turn, &plan).await? {
-        let (driver, model) = (model.driver.clone(), model.name.clone());
+        let (driver, model) = (target.driver.clone(), model.name.clone());
         let error = PolicyError::Option { driver, option, model };
         // Only of our own plugins it is known that they have no other use for it.
         findings.push(Finding { is_doubtful: *plugin.origin() != Origin::Embedded, ..Finding::of("options", &error) });
     }
     let description = plugin.description();
     let run = RunId::new();
-    match policy::command(model, authority, description, &plan, host, run, model.repo.clone()) {
+    let policy = Policy { model: &model.name, target, authority, description, host };
+    match policy.command(&plan, run, target.repo.clone(), &model.limits) {
         Ok(command) => {
-            let looping = policy::refuse_loop(&model.driver, &command.variables, own);
+            let looping = policy::refuse_loop(&target.driver, &command.variables, own);
             findings.extend(looping.err().map(|error| Finding::of("env", &error)));
         }
         // Told by whoever looks for the program.
-        Err(Refusal::Policy(_)) if executable(model, driver, host).is_err() => {}
+        Err(Refusal::Policy(_)) if executable(&model.name, target, driver, host).is_err() => {}
         Err(Refusal::Policy(error)) => {
             findings.push(Finding { key: None, reason: error.to_string(), is_doubtful: false })
         }
@@ -79,14 +87,14 @@ async fn prepare(
 }
 
 /// A turn that asks for as little as one can.
-fn turn(model: &Model) -> Turn {
+fn turn(target: &CliTarget) -> Turn {
     Turn {
         prompt: "hello".to_owned(),
-        model: model.model.clone(),
-        permission: model.permission,
-        workdir: model.repo.display().to_string(),
+        model: target.model.clone(),
+        permission: target.permission,
+        workdir: target.repo.display().to_string(),
         run_dir: "/run".to_owned(),
-        options: model.options.clone(),
+        options: target.options.clone(),
         ..Turn::default()
     }
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 use agentbay_domain::{Framing, RunLimits, StreamName};
 use tokio::time::Instant;
 
-use super::tail::Tail;
-use super::text::Cleaner;
+use super::text::{Cleaner, Tail};
 
 /// What is heard of a process.
 #[derive(Debug)]

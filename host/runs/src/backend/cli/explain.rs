@@ -5,8 +5,8 @@ use std::path::Path;
 
 use agentbay_domain::{Category, Failure, Outcome};
 
-use super::route::Route;
-use super::step::Ended;
+use super::Cli;
+use crate::step::Ended;
 
 /// What a failure says of which nothing is known.
 const UNKNOWN: &str = "CLI failed";
@@ -14,20 +14,18 @@ const UNKNOWN: &str = "CLI failed";
 /// Characters of what a CLI said that fit into a message.
 const LONGEST: usize = 300;
 
-impl Ended {
-    /// The same with a failure in words for the client.
-    pub(super) fn explained(self, route: &Route) -> Self {
-        let outcome = match self.outcome {
-            Outcome::Failed { failure, answer } => Outcome::Failed { failure: explained(failure, route), answer },
-            finished @ Outcome::Finished { .. } => finished,
-        };
-        Self { outcome, ..self }
-    }
+/// The same end, with the failure in words for the client.
+pub(super) fn explained(ended: Ended, cli: &Cli) -> Ended {
+    let outcome = match ended.outcome {
+        Outcome::Failed { failure, answer } => Outcome::Failed { failure: in_words(failure, cli), answer },
+        finished @ Outcome::Finished { .. } => finished,
+    };
+    Ended { outcome, ..ended }
 }
 
-fn explained(failure: Failure, route: &Route) -> Failure {
+fn in_words(failure: Failure, cli: &Cli) -> Failure {
     if failure.category == Category::Authentication {
-        let (name, hint) = login(route);
+        let (name, hint) = login(cli);
         return Failure { message: with_login(&failure.message, &name, &hint), ..failure };
     }
     match first_line(&failure.detail) {
@@ -37,12 +35,11 @@ fn explained(failure: Failure, route: &Route) -> Failure {
 }
 
 /// The name of a model's CLI, and what its plugin says of how to log in.
-fn login(route: &Route) -> (String, String) {
-    let model = &route.model;
-    let Ok(driver) = &route.driver else { return (model.driver.to_string(), String::new()) };
+fn login(cli: &Cli) -> (String, String) {
+    let Ok(driver) = &cli.driver else { return (cli.target.driver.to_string(), String::new()) };
     let description = driver.plugin.description();
     // A driver of any CLI has the name of none.
-    let program = model.program.as_deref().filter(|_| description.programs.is_empty());
+    let program = cli.target.program.as_deref().filter(|_| description.programs.is_empty());
     let name = program.map_or_else(|| description.name.clone(), base);
     (name, description.probe.login_hint.clone())
 }

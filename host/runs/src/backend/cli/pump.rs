@@ -1,56 +1,39 @@
-//! The longest stage of a run: from what a process says to what the client is told, and from what the plugin wants said
-//! to the process.
+//! The third step of an attempt, and its longest: from what a process prints to what the client receives, and from what the
+//! plugin replies to the process.
 
 use std::time::Duration;
 
 use agentbay_domain::{
-    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, SessionId, StreamName, Turn, UsageTally,
+    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId, StreamName, Turn,
+    UsageTally,
 };
 use agentbay_os::process::{Child, Sign};
-use agentbay_plugin_host::{CallError, Transcript};
+use agentbay_plugin_host::CallError;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::error::RunError;
-use super::feed::Writer;
-use super::interest::Interest;
+use super::error::CliError;
 use super::notices::Notices;
-use super::observer::Observer;
-use super::queue::Place;
+use super::prepare::Dialog;
+use super::process::AfterTurn;
 use super::reader::Reader;
 use super::replies::Replies;
-use super::step::{PluginFailed, Step};
 use super::streams::Streams;
 use super::system::{self, End};
-use super::tail::Tail;
+use super::text::Tail;
+use crate::backend::Attempt;
+use crate::queue::Slot;
+use crate::scope::interruption;
+use crate::step::{PluginFailed, Step};
 
-/// What is listened to, for whom, and until when.
-pub(super) struct Listening<'a> {
-    pub(super) turn: &'a Turn,
-    pub(super) framing: Framing,
-    pub(super) model: &'a Model,
-    /// Holds the sessions that the CLI names.
-    pub(super) place: &'a Place,
-    /// When its time is up.
-    pub(super) until: Instant,
-    /// How many notices of the plugin are logged.
-    pub(super) notices: usize,
-    pub(super) observer: &'a dyn Observer,
-    pub(super) interest: Interest<'a>,
-}
-
-/// How the listening ended.
-pub(super) struct Finish {
+/// How a turn ended.
+pub(super) struct TurnResult {
     pub(super) outcome: Outcome,
     pub(super) tally: UsageTally,
     /// The length of the answer in characters.
     pub(super) answer_chars: usize,
-    /// The process is not to go on: nobody listens to it any more.
-    pub(super) unwanted: bool,
-    /// No other try can follow: a part of the answer has been told, or nobody wants one.
-    pub(super) is_final: bool,
-    pub(super) used_a_tool: bool,
-    /// The last line of its standard error, or of what it reported as its failure.
-    pub(super) last_error: String,
+    /// Another attempt can follow: no part of the answer was sent, and one is still wanted.
+    pub(super) may_retry: bool,
+    pub(super) after: AfterTurn,
 }
 
 /// Why the listening ended before the process or its turn did.
@@ -67,82 +50,84 @@ impl From<CallError> for Cut {
     }
 }
 
-/// Listens to a process until its turn is over, its time is up, or nobody wants to know any more.
-pub(super) async fn listen(listening: Listening<'_>, transcript: Transcript, child: &mut Child) -> Finish {
-    let mut pump = Pump::new(&listening, transcript, child);
-    let result = tokio::select! {
-        // A run that nobody wants any more does not send its CLI the prompt.
-        biased;
-        reason = listening.interest.lost_or(listening.until) => Err(Cut::Kill(reason)),
-        result = pump.listen(listening.turn) => result,
+/// Reads a process until its turn is over, its time is up, or the run is no longer wanted.
+pub(super) async fn converse(
+    attempt: &Attempt<'_>,
+    slot: &Slot,
+    driver: &PluginId,
+    dialog: Dialog,
+    child: &mut Child,
+) -> TurnResult {
+    let Dialog { turn, framing, transcript, max_notices } = dialog;
+    let mut pump = Pump {
+        attempt,
+        slot,
+        driver,
+        child,
+        reader: Some(Reader::Plugin(transcript)),
+        framing,
+        streams: Streams::new(framing, &attempt.model.limits),
+        notices: Notices::new(max_notices),
+        replies: Replies::default(),
+        printed: 0,
+        may_retry: true,
+        used_a_tool: false,
+        tally: UsageTally::default(),
+        answer_chars: 0,
+        verdict: None,
+        exit: None,
+        settles: None,
     };
-    let (outcome, unwanted) = match result {
+    let result = tokio::select! {
+        // A run that is no longer wanted does not send its CLI the prompt.
+        biased;
+        reason = attempt.scope.ended_or(attempt.deadline) => Err(Cut::Kill(reason)),
+        result = pump.read(&turn) => result,
+    };
+    let (outcome, is_unwanted) = match result {
         Ok(outcome) => (outcome, false),
-        // What the process still says, nobody could understand any more.
-        Err(Cut::Plugin(error)) => (RunError::Plugin(error).into_failure().into(), true),
+        // Nothing can read what the process still prints.
+        Err(Cut::Plugin(error)) => (CliError::Plugin(error).into_failure().into(), true),
         Err(Cut::Kill(reason)) => (pump.interrupted(reason).await, true),
     };
-    pump.finish(outcome, unwanted)
+    pump.finish(outcome, is_unwanted)
 }
 
 struct Pump<'a> {
+    attempt: &'a Attempt<'a>,
+    /// Holds the sessions that the CLI names.
+    slot: &'a Slot,
+    driver: &'a PluginId,
     child: &'a mut Child,
-    /// Taken when the process has ended: it is asked about the end once.
+    /// Taken when the process has ended: the end is judged once.
     reader: Option<Reader>,
     framing: Framing,
     streams: Streams,
     notices: Notices,
-    model: &'a Model,
-    place: &'a Place,
-    observer: &'a dyn Observer,
     replies: Replies,
-    writer: &'a Writer,
     /// Bytes that the process has printed.
     printed: u64,
-    is_final: bool,
+    may_retry: bool,
     used_a_tool: bool,
     tally: UsageTally,
     answer_chars: usize,
-    /// What the CLI itself said of the end of the turn.
+    /// What the CLI itself reported of the end of the turn.
     verdict: Option<Outcome>,
-    /// How the process ended, if it did before its turn was over.
+    /// How the process ended, if it ended before its turn was over.
     exit: Option<ExitStatus>,
-    /// The plugin knows that more may come behind the verdict. Set with the moment at which nothing more is waited for.
+    /// Set if the plugin expects more after the verdict: the moment until which the pump waits for it.
     settles: Option<Instant>,
 }
 
-impl<'a> Pump<'a> {
-    fn new(listening: &Listening<'a>, transcript: Transcript, child: &'a mut Child) -> Self {
-        Self {
-            child,
-            reader: Some(Reader::Plugin(transcript)),
-            framing: listening.framing,
-            streams: Streams::new(listening.framing, &listening.model.limits),
-            notices: Notices::new(listening.notices),
-            model: listening.model,
-            place: listening.place,
-            observer: listening.observer,
-            replies: Replies::default(),
-            writer: listening.interest.writer,
-            printed: 0,
-            is_final: false,
-            used_a_tool: false,
-            tally: UsageTally::default(),
-            answer_chars: 0,
-            verdict: None,
-            exit: None,
-            settles: None,
-        }
-    }
-
-    async fn listen(&mut self, turn: &Turn) -> Result<Outcome, Cut> {
+impl Pump<'_> {
+    async fn read(&mut self, turn: &Turn) -> Result<Outcome, Cut> {
         if let Some(reader) = &mut self.reader {
             // Without it the CLI is never told what to do, so that there is nothing to read.
             let events = reader.begin(turn).await?;
             self.take(events).await;
-            self.child.limit_input(self.model.limits.stdin);
+            self.child.limit_input(self.attempt.model.limits.stdin);
         }
-        let mut idle = Instant::now() + self.model.idle_timeout;
+        let mut idle = Instant::now() + self.attempt.model.idle_timeout;
         loop {
             if let Some(verdict) = self.verdict.take_if(|_| self.settles.is_none_or(|end| end <= Instant::now())) {
                 return Ok(verdict);
@@ -151,7 +136,7 @@ impl<'a> Pump<'a> {
             match timeout_at(due.unwrap_or(idle), self.child.next()).await {
                 Ok(Sign::Output(source, bytes)) => {
                     self.printed += bytes.len() as u64;
-                    if self.printed > self.model.limits.output {
+                    if self.printed > self.attempt.model.limits.output {
                         return Err(Cut::Kill(KillReason::OutputLimit));
                     }
                     let text = self.streams.push(source, &bytes);
@@ -170,7 +155,7 @@ impl<'a> Pump<'a> {
 
     /// How long nothing may come.
     fn patience(&self) -> Duration {
-        if self.verdict.is_some() { self.model.limits.settle } else { self.model.idle_timeout }
+        if self.verdict.is_some() { self.attempt.model.limits.settle } else { self.attempt.model.idle_timeout }
     }
 
     /// Nothing came for a moment: lines that are open are heard.
@@ -220,14 +205,14 @@ impl<'a> Pump<'a> {
     /// and so does what the agent has done. Otherwise it is better to fail, with a status of its own, so that another
     /// model may be tried.
     async fn without_plugin(&mut self, failed: CallError) -> Result<Reader, CallError> {
-        if !self.is_final && !self.used_a_tool {
+        if self.may_retry && !self.used_a_tool {
             return Err(failed);
         }
         // A CLI that waits for a word of the plugin would wait for ever.
         self.child.close_input();
-        let plugin_failed = PluginFailed { driver: self.model.driver.clone() };
-        self.observer.plugin_failed(&plugin_failed);
-        self.writer.tell(Step::PluginFailed(plugin_failed)).await;
+        let plugin_failed = PluginFailed { driver: self.driver.clone() };
+        self.attempt.context.observer.plugin_failed(&plugin_failed);
+        self.attempt.scope.writer.send(Step::PluginFailed(plugin_failed)).await;
         Ok(Reader::raw(self.framing, failed))
     }
 
@@ -245,7 +230,7 @@ impl<'a> Pump<'a> {
                 Event::Notice(notice) => self.notices.log(&notice),
                 Event::Done(outcome) => self.verdict = Some(outcome),
                 Event::Extra(extra) if extra.asks_to_settle() => {
-                    self.settles.get_or_insert_with(|| Instant::now() + self.model.limits.grace);
+                    self.settles.get_or_insert_with(|| Instant::now() + self.attempt.model.limits.grace);
                 }
                 Event::Text(_)
                 | Event::TextBreak
@@ -262,23 +247,23 @@ impl<'a> Pump<'a> {
         if let Event::Text(text) = &event {
             self.answer_chars += text.chars().count();
         }
-        self.is_final |= event.is_answer();
+        self.may_retry &= !event.is_answer();
         self.used_a_tool |= matches!(event, Event::ToolCall(_));
-        self.observer.event(&event);
+        self.attempt.context.observer.event(&event);
         if let Event::Session(id) = event {
             self.session(id).await;
         } else {
             for reply in self.replies.of(event) {
-                self.writer.tell(Step::Reply(reply)).await;
+                self.attempt.scope.writer.send(Step::Reply(reply)).await;
             }
         }
     }
 
     async fn session(&mut self, id: String) {
         if let Ok(id) = SessionId::try_from(id.as_str()) {
-            self.place.hold_session(&self.model.driver, &id);
+            self.slot.hold_session(self.driver, &id);
         }
-        self.writer.tell(Step::Session(id)).await;
+        self.attempt.scope.writer.send(Step::Session(id)).await;
     }
 
     /// The host ended the run: it knows why, the plugin may know what there was of an answer.
@@ -287,18 +272,18 @@ impl<'a> Pump<'a> {
         if let (Some(verdict), KillReason::Timeout | KillReason::OutputLimit) = (self.verdict.take(), reason) {
             return verdict;
         }
-        self.is_final |= matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
+        self.may_retry &= !matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
         if reason != KillReason::Cancelled {
             // A client that does not read does not hold the end up.
-            drop(timeout(self.model.limits.grace, self.hear_the_rest()).await);
+            drop(timeout(self.attempt.model.limits.grace, self.hear_the_rest()).await);
         }
         let answer = match self.reader.take() {
             Some(reader) => reader.rest(ExitStatus::Killed(reason)).await,
             None => None,
         };
         let failure = match reason {
-            KillReason::Idle if self.child.is_held_back() => deaf(self.model),
-            _ => interruption(reason, self.model),
+            KillReason::Idle if self.child.is_held_back() => not_reading(self.attempt.model),
+            _ => interruption(reason, self.attempt.model),
         };
         Outcome::Failed { failure, answer }
     }
@@ -313,15 +298,14 @@ impl<'a> Pump<'a> {
         }
     }
 
-    fn finish(self, outcome: Outcome, unwanted: bool) -> Finish {
+    fn finish(self, mut outcome: Outcome, is_unwanted: bool) -> TurnResult {
         let cut = self.streams.cut_lines();
         if cut > 0 {
             tracing::warn!(lines = cut, "lines over `limits.line` were cut");
         }
         self.notices.end();
-        let (tally, mut answer_chars) = (self.tally, self.answer_chars);
-        let (is_final, used_a_tool) = (self.is_final, self.used_a_tool);
-        let (mut outcome, stderr) = (outcome, self.streams.end_of_stderr());
+        let stderr = self.streams.end_of_stderr();
+        let mut answer_chars = self.answer_chars;
         let mut last_error = last_line(&stderr);
         match &mut outcome {
             Outcome::Finished { answer, .. } => {
@@ -330,22 +314,27 @@ impl<'a> Pump<'a> {
                 }
             }
             Outcome::Failed { failure, .. } => {
-                if !unwanted {
-                    let (exit, spoken) = (self.exit, answer_chars > 0);
-                    let obstacle =
-                        exit.filter(|exit| system::is_of_a_launcher(*exit)).and_then(|_| self.child.obstacle());
-                    system::name(failure, &End { exit, spoken, stderr: &stderr, obstacle });
+                if !is_unwanted {
+                    self.name(failure, &stderr);
                 }
                 failure.detail = match failure.detail.as_str() {
                     "" => stderr,
-                    detail => Tail::of(detail, self.model.limits.stderr),
+                    detail => Tail::of(detail, self.attempt.model.limits.stderr),
                 };
                 if last_error.is_empty() {
                     last_error = last_line(&failure.detail);
                 }
             }
         }
-        Finish { outcome, tally, answer_chars, unwanted, is_final, used_a_tool, last_error }
+        let after = AfterTurn { is_unwanted, used_a_tool: self.used_a_tool, last_error };
+        TurnResult { outcome, tally: self.tally, answer_chars, may_retry: self.may_retry, after }
+    }
+
+    /// Gives the failure of a process its cause, if the operating system refused the CLI something.
+    fn name(&self, failure: &mut Failure, stderr: &str) {
+        let (exit, spoken) = (self.exit, self.answer_chars > 0);
+        let obstacle = exit.filter(|exit| system::is_of_a_launcher(*exit)).and_then(|_| self.child.obstacle());
+        system::name(failure, &End { exit, spoken, stderr, obstacle });
     }
 }
 
@@ -357,7 +346,7 @@ fn last_line(text: &str) -> String {
 }
 
 /// What clients are told of a CLI that does not read, so that it was not listened to either.
-fn deaf(model: &Model) -> Failure {
+fn not_reading(model: &Model) -> Failure {
     let message = format!(
         "the CLI did not read what it was answered for {}, while more than {} bytes of it waited, and was ended: raise \
          `limits.stdin` or `idle_timeout` of the model if it needs more",
@@ -365,32 +354,4 @@ fn deaf(model: &Model) -> Failure {
         model.limits.stdin
     );
     Failure::new(Category::Timeout, message, "")
-}
-
-/// What clients are told of a run that the host ended.
-pub(super) fn interruption(reason: KillReason, model: &Model) -> Failure {
-    let (timeout, idle) = (humantime::format_duration(model.timeout), humantime::format_duration(model.idle_timeout));
-    match reason {
-        KillReason::Cancelled => Failure::new(Category::Unknown, "the run was cancelled", ""),
-        KillReason::Timeout => {
-            let message = format!(
-                "the run took longer than {timeout} and was ended: raise `timeout` of the model if it needs more"
-            );
-            Failure::new(Category::Timeout, message, "")
-        }
-        KillReason::Idle => {
-            let message = format!(
-                "the CLI said nothing for {idle} and was ended: raise `idle_timeout` of the model if it needs more"
-            );
-            Failure::new(Category::Timeout, message, "")
-        }
-        KillReason::OutputLimit => {
-            let message = format!(
-                "the CLI printed more than {} bytes and was ended: raise `limits.output` if it needs more",
-                model.limits.output
-            );
-            Failure::new(Category::Unknown, message, "")
-        }
-        KillReason::Shutdown => Failure::new(Category::Server, "the proxy is stopping", ""),
-    }
 }

@@ -1,0 +1,67 @@
+//! The second step of an attempt: the working directory and the process. Whatever is acquired is in the `cleanup` at once, so
+//! that an attempt that ends in between releases it.
+
+use std::path::Path;
+
+use agentbay_domain::Helpers;
+use agentbay_os::process;
+use agentbay_workspace::{Additions, Git, TreeState, WorkspaceError};
+use tokio_util::sync::CancellationToken;
+
+use super::error::CliError;
+use super::prepare::Launch;
+use super::process::Process;
+use super::{Cleanup, Cli};
+use crate::backend::Attempt;
+
+impl Cli {
+    pub(super) async fn acquire(
+        &self,
+        attempt: &Attempt<'_>,
+        launch: Launch,
+        git: &Git,
+        unwanted: &CancellationToken,
+        cleanup: &mut Cleanup,
+    ) -> Result<Process, CliError> {
+        let Launch { command, files, site, run_dir } = launch;
+        run_dir.write(&files)?;
+        let workdir = site.workdir();
+        site.lease(git, &mut cleanup.lease).await?;
+        cleanup.additions = self.additions(git, &workdir).await?;
+        if unwanted.is_cancelled() {
+            return Err(CliError::Unwanted);
+        }
+        let started = process::start(command, attempt.model.limits.program_busy).await;
+        let child = started.map_err(|error| CliError::Spawn { error, install_hint: String::new() })?;
+        tracing::info!(workdir = %workdir.display(), "run started");
+        Ok(Process::new(child, run_dir))
+    }
+
+    /// The state of the repository, if a further attempt depends on it. A folder that is not a repository has none.
+    pub(super) async fn state_before(
+        &self,
+        attempt: &Attempt<'_>,
+        git: &Git,
+    ) -> Result<Option<TreeState>, WorkspaceError> {
+        if self.target.worktree.is_some() || !attempt.may_be_followed {
+            return Ok(None);
+        }
+        known(TreeState::of(git, &self.target.repo).await)
+    }
+
+    /// The content of the folder for helpers, if new files in it are to be committed.
+    async fn additions(&self, git: &Git, workdir: &Path) -> Result<Option<Additions>, WorkspaceError> {
+        let Some(Helpers::Allowed { dir, log: Some(log) }) = &self.target.helpers else { return Ok(None) };
+        let before = Additions::before(git, workdir, dir, log).await;
+        known(before.inspect_err(|reason| tracing::warn!(%reason, "what the agent adds will not be committed")))
+    }
+}
+
+/// What git reports of a repository, if it can. A git that hangs ends the run, since it would hang again.
+fn known<T>(reported: Result<T, WorkspaceError>) -> Result<Option<T>, WorkspaceError> {
+    match reported {
+        Ok(reported) => Ok(Some(reported)),
+        Err(error @ (WorkspaceError::Late { .. } | WorkspaceError::Unwanted)) => Err(error),
+        Err(_unknown) => Ok(None),
+    }
+}

@@ -1,0 +1,82 @@
+//! A model that is a CLI agent in a repository.
+//!
+//! An [`attempt`] has four steps: `prepare` (turn, plan, command), `acquire` (worktree, process), `converse` (the `pump`) and
+//! `release`. The turn's text is a `prompt` of `piece`s; a plan is judged by `policy`. The pump passes bytes → `streams`
+//! (`text`) → `reader` → events → `replies`. A failure gets its words from `system` and `explain`.
+
+mod acquire;
+mod attempt;
+mod dry_run;
+mod error;
+mod explain;
+mod logins;
+mod notices;
+mod options;
+mod piece;
+mod policy;
+mod prepare;
+mod process;
+mod prompt;
+mod pump;
+mod reader;
+mod release;
+mod replies;
+mod streams;
+mod system;
+mod text;
+
+use std::sync::Arc;
+
+use agentbay_domain::{CliTarget, Environment, Model, OwnAddress, PluginId, QueueLimits, SessionId};
+use agentbay_plugin_host::Driver;
+
+pub(crate) use dry_run::{Finding, dry_run};
+pub(crate) use policy::executable;
+pub(crate) use release::Cleanup;
+pub use text::Cleaner;
+
+use crate::queue::{SessionKey, SlotRequest};
+use crate::snapshot::Snapshot;
+use error::MissingPlugin;
+
+/// A CLI agent in a repository, with its driver as one snapshot has it.
+#[derive(Debug)]
+pub(crate) struct Cli {
+    target: Arc<CliTarget>,
+    driver: Result<Arc<Driver>, MissingPlugin>,
+    /// The server's own address, if it has one: a CLI that sends its requests there would start itself.
+    own: Option<OwnAddress>,
+}
+
+impl Cli {
+    pub(super) fn new(target: Arc<CliTarget>, model: &str, snapshot: &Snapshot) -> Self {
+        let driver = snapshot.driver(&target.driver).cloned();
+        let driver = driver.ok_or_else(|| MissingPlugin::of(model, &target.driver, &snapshot.plugins));
+        Self { target, driver, own: snapshot.own.clone() }
+    }
+
+    pub(super) fn driver(&self) -> &PluginId {
+        &self.target.driver
+    }
+
+    pub(super) fn logins(&self, host: &Environment) -> Vec<logins::LoginFile> {
+        self.driver.as_ref().map_or_else(|_| Vec::new(), |driver| logins::files(&self.target, driver, host))
+    }
+
+    /// A run in a worktree of its own shares the repository with others.
+    pub(super) async fn slot_request(
+        &self,
+        model: &Model,
+        session: Option<&SessionId>,
+        limits: QueueLimits,
+    ) -> SlotRequest {
+        let CliTarget { repo, worktree, repo_runs, driver, .. } = &*self.target;
+        let repo = match worktree {
+            Some(_) => None,
+            // Two names of one folder are one repository.
+            None => Some((tokio::fs::canonicalize(repo).await.unwrap_or_else(|_| repo.clone()), *repo_runs)),
+        };
+        let session = session.map(|id| SessionKey { driver: driver.clone(), id: id.clone() });
+        SlotRequest { model: model.name.clone(), max_runs: model.max_runs, repo, session, limits }
+    }
+}

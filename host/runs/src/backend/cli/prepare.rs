@@ -1,0 +1,111 @@
+//! The first step of an attempt: the turn, the plugin's plan for it, and the command that the plan amounts to. Nothing is
+//! started, and nothing is written but the run's own folder.
+
+use agentbay_domain::{CliTarget, Framing, PlanFile, Turn};
+use agentbay_os::process::Command;
+use agentbay_plugin_host::{Driver, LoadedPlugin, Origin, Transcript};
+use agentbay_workspace::{Git, RunDir, Site};
+
+use super::error::{CliError, MissingPlugin, PolicyError};
+use super::policy::{self, Policy, Refusal};
+use super::prompt::{self, Around};
+use super::{Cli, options};
+use crate::backend::Attempt;
+
+/// What an attempt starts with.
+pub(super) struct Prepared {
+    pub(super) dialog: Dialog,
+    pub(super) launch: Launch,
+}
+
+/// A turn and the plugin that reads what its process prints.
+pub(super) struct Dialog {
+    pub(super) turn: Turn,
+    pub(super) framing: Framing,
+    pub(super) transcript: Transcript,
+    /// How many notices of the plugin are logged.
+    pub(super) max_notices: usize,
+}
+
+/// What a process is started with.
+pub(super) struct Launch {
+    pub(super) command: Command,
+    pub(super) files: Vec<PlanFile>,
+    pub(super) site: Site,
+    pub(super) run_dir: RunDir,
+}
+
+impl Cli {
+    pub(super) async fn prepare(&self, attempt: &Attempt<'_>, git: &Git) -> Result<Prepared, CliError> {
+        let (target, context, model) = (&self.target, attempt.context, &attempt.model.name);
+        let Driver { plugin, authority, limits } = &**self.driver.as_ref().map_err(MissingPlugin::clone)?;
+        let description = plugin.description();
+        if attempt.request.session.is_some() && !description.features.resume {
+            return Err(CliError::NoResume { driver: target.driver.clone() });
+        }
+        if let Some((_, missing)) = policy::missing_abilities(model, target, description).into_iter().next() {
+            return Err(missing.into());
+        }
+        let site = Site::new(model, target, attempt.run);
+        let run_dir = RunDir::new(&context.runs_dir, attempt.id);
+        let turn = self.turn(attempt, plugin, git, &site, &run_dir).await?;
+
+        let mut instance = plugin.instance(&limits.for_turn(turn.bytes())).await?;
+        let plan = instance.prepare(&turn).await?.map_err(CliError::Refused)?;
+        if *plugin.origin() == Origin::Embedded
+            && let Some(option) = options::without_effect(&mut instance, &turn, &plan).await?
+        {
+            return Err(PolicyError::Option { driver: target.driver.clone(), option, model: model.clone() }.into());
+        }
+        let policy = Policy { model, target, authority, description, host: &context.host };
+        let command = policy.command(&plan, attempt.run, site.workdir(), &attempt.model.limits);
+        let command = command.map_err(|refusal| match refusal {
+            Refusal::Policy(error) => CliError::Policy(error),
+            Refusal::Missing(error) => CliError::Spawn { error, install_hint: description.probe.install_hint.clone() },
+        })?;
+        policy::refuse_loop(&target.driver, &command.variables, self.own.as_ref())?;
+        let transcript = instance.transcript(&turn).await?;
+        let files = plan.files().to_vec();
+        let (framing, max_notices) = (description.framing, limits.notices);
+        Ok(Prepared {
+            dialog: Dialog { turn, framing, transcript, max_notices },
+            launch: Launch { command, files, site, run_dir },
+        })
+    }
+
+    async fn turn(
+        &self,
+        attempt: &Attempt<'_>,
+        plugin: &LoadedPlugin,
+        git: &Git,
+        site: &Site,
+        run_dir: &RunDir,
+    ) -> Result<Turn, CliError> {
+        let CliTarget { agent_file, helpers, model, permission, options, .. } = &*self.target;
+        let request = attempt.request;
+        let agent_file = match agent_file {
+            Some(file) => site.agent_file(git, file).await?,
+            None => None,
+        };
+        let around = Around {
+            agent_file: agent_file.as_deref(),
+            helpers: helpers.as_ref(),
+            resumed: request.session.is_some(),
+            system_apart: plugin.description().features.system_prompt,
+        };
+        let prompt = prompt::build(&request.conversation, around);
+        Ok(Turn {
+            prompt: prompt.prompt,
+            system: prompt.system,
+            model: model.clone(),
+            permission: *permission,
+            workdir: site.workdir().display().to_string(),
+            extra_dirs: Vec::new(),
+            session: request.session.as_ref().map(ToString::to_string),
+            output_schema: None,
+            partial: request.partial,
+            run_dir: run_dir.path().display().to_string(),
+            options: options.clone(),
+        })
+    }
+}
