@@ -79,11 +79,11 @@ pub(super) enum Before {
 impl Failures {
     fn remember_at(&self, at: Instant, request: RequestId, failure: &Failure, generation: u64, memory: Duration) {
         let now = Timestamp::now();
-        let told = failure.retry.as_ref().and_then(|hint| hint.wait(now));
+        let hinted = failure.retry.as_ref().and_then(|hint| hint.wait(now));
         let invites = failure.category.invites_another_try();
-        let lasts = told.filter(|_| !invites).map_or(memory, |told| told.min(memory));
+        let lasts = hinted.filter(|_| !invites).map_or(memory, |hinted| hinted.min(memory));
         let Some(until) = at.checked_add(lasts).filter(|until| *until > at) else { return };
-        let retry = told.and_then(|told| at_epoch(now, told));
+        let retry = hinted.and_then(|hinted| at_epoch(now, hinted));
         let failure = Failure { retry, ..failure.clone() };
         let mut all = self.lock();
         all.retain(|_, remembered| remembered.until > at);

@@ -1,4 +1,4 @@
-//! Observes runs: their number, and what plugins make of what the CLIs print. What is done with it is not known here.
+//! Observation of runs: their start and end, and the events of their plugins.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use agentbay_domain::{Category, Event, PluginId};
 
 use super::step::PluginFailed;
 
-/// Observes runs. Its methods return at once: a run waits for them.
+/// Observes runs. A run waits for each call, so the methods return at once.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// A run of a model has begun.
+    /// A run of a model has started.
     fn run_started(&self, model: &str, driver: &PluginId);
-    /// A run of a model has ended: well, or with a failure of this category.
+    /// A run of a model has ended, with a failure of this category or without one.
     fn run_ended(&self, model: &str, driver: &PluginId, failure: Option<Category>);
-    /// A plugin produced an event which the host does not carry out itself.
+    /// A plugin produced an event that the host does not carry out itself.
     fn event(&self, _event: &Event) {}
-    /// A plugin failed in the middle of what it read.
+    /// A plugin failed while it read the output.
     fn plugin_failed(&self, _failed: &PluginFailed) {}
 }

@@ -1,14 +1,14 @@
-//! The parts of an answer as two texts, for those who do not keep them apart: content and reasoning. Messages of the
-//! content are separated by a blank line.
+//! The parts of an answer as two texts, content and reasoning, for surfaces without parts. Messages of the content are
+//! separated by a blank line.
 
 use agentbay_domain::{Part, Reply};
 
-/// Joins the parts of one attempt as they come.
+/// Joins the parts of one attempt.
 #[derive(Debug, Default)]
 pub struct Parts {
     in_reasoning: bool,
     has_text: bool,
-    /// A message begins with the text that comes next.
+    /// The next text begins a message.
     begins: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct Answer {
 }
 
 impl Parts {
-    /// What a reply adds, if it adds anything.
+    /// The text that a reply adds, if any.
     pub fn joined(&mut self, reply: Reply) -> Option<Joined> {
         match reply {
             Reply::Opened { part, .. } => {
@@ -61,14 +61,14 @@ impl Parts {
         }
     }
 
-    /// Whether there is any content.
+    /// Returns whether there is any content.
     pub fn have_text(&self) -> bool {
         self.has_text
     }
 }
 
 impl Answer {
-    /// Adds what a reply adds.
+    /// Adds the text of a reply.
     pub fn add(&mut self, reply: Reply) {
         match self.parts.joined(reply) {
             Some(Joined::Text { before, text }) => {

@@ -52,7 +52,7 @@ pub enum Phase {
 pub struct Identity {
     /// A hash of client, request and session.
     pub request: [u8; 32],
-    /// What identifies a repetition of it while its run lasts, if it may be repeated.
+    /// What identifies a repetition while the run lasts, if the request may be repeated.
     pub claim: Option<Claim>,
     /// The client marks it as a retry.
     pub repeated: bool,

@@ -1,4 +1,4 @@
-//! Plugins, models and settings as they were at one moment: a request takes the snapshot once and keeps it to its end.
+//! Plugins, models and settings at one moment. A request takes the snapshot once and keeps it to its end.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ pub struct Snapshot {
     pub generation: u64,
     /// The plugins in use.
     pub plugins: PluginSet,
-    /// The models clients can name.
+    /// The models that clients can name.
     pub models: BTreeMap<String, Arc<Model>>,
     /// Who may use the server.
     pub access: Access,
-    /// Where the server can be reached itself, if there is one.
+    /// The address of the server itself, if there is one.
     pub own: Option<OwnAddress>,
     /// The limits.
     pub limits: Limits,
-    /// Plugins that came, went or were replaced since the first snapshot. Counted when it is published.
+    /// The number of plugins that were added, removed or replaced since the first snapshot. Set when it is published.
     pub swaps: u64,
 }
 
 impl Snapshot {
-    /// What stands behind a driver's name.
+    /// The driver of this name.
     pub fn driver(&self, id: &PluginId) -> Option<&Arc<Driver>> {
         self.plugins.drivers.get(id)
     }
 }
 
-/// The one pointer to the newest snapshot. A clone is the same pointer.
+/// The pointer to the newest snapshot. A clone is the same pointer.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshots(Arc<Newest>);
 
@@ -50,7 +50,7 @@ impl Snapshots {
         self.0.snapshot.load_full()
     }
 
-    /// Puts a snapshot in the place of the newest.
+    /// Replaces the newest snapshot.
     pub fn publish(&self, mut snapshot: Snapshot) {
         let before = self.newest();
         if before.generation > 0 {
@@ -60,13 +60,13 @@ impl Snapshots {
         self.0.published.notify_one();
     }
 
-    /// Waits until another one is published. What happens while nobody waits is told to the next who does.
+    /// Waits until another one is published. One that is published while nothing waits wakes the next call.
     pub async fn published(&self) {
         self.0.published.notified().await;
     }
 }
 
-/// How many plugins are not what they were.
+/// The number of plugins that differ.
 fn swapped(before: &PluginSet, now: &PluginSet) -> u64 {
     let hash = |set: &PluginSet, id: &PluginId| set.drivers.get(id).map(|driver| driver.plugin.sha256());
     let gone = before.drivers.keys().filter(|id| hash(now, id).is_none()).count();

@@ -1,5 +1,5 @@
-//! What carries out one attempt of a run, whatever kind of target its model has. The set is closed: a case for each kind.
-//! What all runs share (queue, limits of time, retries, the feed) is not known here.
+//! Backends: what carries out one attempt of a run, with a case for each kind of target. The set is closed.
+//! What all runs share (queue, time limits, retries, feed) is not here.
 
 pub(super) mod cli;
 
@@ -57,7 +57,7 @@ pub(super) enum Cleanup {
     Discarding(Discarding),
 }
 
-/// Discards what an attempt left. Returns whether nothing of it remains.
+/// Discards what an attempt left. Returns whether nothing remains.
 pub(super) type Discarding = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 impl Backend {

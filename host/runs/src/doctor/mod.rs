@@ -1,6 +1,5 @@
-//! What can be known of a model without running it: whether its driver is loaded and can do what the settings ask, its
-//! program installed, in a version that the driver was tested with, and its repository there. What running it tells is the
-//! caller's to find out.
+//! Checks of a model without running it: the driver is loaded and supports the settings, the program is installed in a
+//! version that the driver was tested with, and the repository exists.
 
 mod version;
 
@@ -19,10 +18,10 @@ use crate::Snapshot;
 use crate::backend::cli::{Finding, dry_run, executable};
 pub use version::Versions;
 
-/// How many programs are asked for their version at once.
+/// The number of programs that are asked for their version at once.
 const AT_ONCE: usize = 4;
 
-/// What is known of a model.
+/// The result of checking a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Examined {
     /// The model's name.
@@ -31,19 +30,19 @@ pub struct Examined {
     pub driver: String,
     /// The file that a run would start.
     pub program: Option<String>,
-    /// What the program says its version is.
+    /// The version that the program reports.
     pub version: Option<String>,
-    /// Whether the driver was tested with that version; unknown if either says nothing.
+    /// Whether the driver was tested with that version, if both are known.
     pub tested: Option<bool>,
     /// What keeps the model from running.
     pub faults: Vec<String>,
-    /// What has to be known of it besides.
+    /// What a user should know besides.
     pub notes: Vec<String>,
-    /// How to log in, for whoever finds that it is needed.
+    /// How to log in.
     pub login_hint: String,
 }
 
-/// Looks at all models, in the order of their names. Without `versions` no program is asked for its version.
+/// Checks all models, in the order of their names. Without `versions` no program is asked for its version.
 pub async fn examine(snapshot: &Snapshot, host: &Environment, versions: Option<&Versions>) -> Vec<Examined> {
     let models: Vec<Arc<Model>> = snapshot.models.values().cloned().collect();
     let examined = iter(models).map(|model| async move { examine_one(snapshot, host, versions, &model).await });
@@ -75,10 +74,10 @@ async fn examine_one(snapshot: &Snapshot, host: &Environment, versions: Option<&
             let own = snapshot.own.as_ref();
             for Finding { key: at, reason, is_doubtful } in dry_run(model, target, driver, host, own).await {
                 let at = at.map_or_else(|| of(model), |at| key(model, at));
-                let told = if is_doubtful { &mut examined.notes } else { &mut examined.faults };
-                told.push(format!("{at}: {reason}"));
+                let list = if is_doubtful { &mut examined.notes } else { &mut examined.faults };
+                list.push(format!("{at}: {reason}"));
             }
-            // A program that the user names may be any CLI, so that its switches may be meant for it.
+            // A program that the user names may be any CLI, so the switches may be meant for it.
             let knows_its_cli = target.program.is_none();
             examined.notes.extend(login_remarks(target.driver.as_str(), knows_its_cli, &target.env, host));
         }
@@ -128,7 +127,7 @@ impl Examined {
     }
 }
 
-/// How the settings name a model.
+/// The table of a model in the settings.
 fn of(model: &Model) -> String {
     format!("models.{}", model.name)
 }
@@ -137,7 +136,7 @@ fn key(model: &Model, key: &str) -> String {
     format!("{}.{key}", of(model))
 }
 
-/// Off the threads that serve: the folder may be far away.
+/// Runs on a blocking thread, since the folder may be on a slow file system.
 async fn repository_fault(model: &Model, target: &Arc<CliTarget>) -> Option<String> {
     let (worktree_key, target) = (key(model, "worktree"), Arc::clone(target));
     spawn_blocking(move || missing_repository(&worktree_key, &target))

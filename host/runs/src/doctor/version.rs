@@ -1,5 +1,4 @@
-//! Which version of a CLI is installed: asking the program, understanding the answer, and remembering it until the file
-//! changes.
+//! The installed version of a CLI: asks the program and remembers the answer until the file changes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +10,13 @@ use agentbay_os::process::{Command, Executable, Variables, capture};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// A CLI that starts a whole runtime to say its version takes a second or two.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A CLI that starts a whole runtime to print its version takes a second or two.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long it is remembered that a program did not say its version: it may be in the middle of being installed.
-const FORGOTTEN: Duration = Duration::from_secs(10);
+/// How long a failure is remembered: the program may be in the middle of an installation.
+const FAILURE_MEMORY: Duration = Duration::from_secs(10);
 
-/// The versions that were asked for. Whoever asks for one while its program is being asked waits for the same answer.
+/// The known versions. A caller that asks while the program is already being asked waits for the same answer.
 #[derive(Debug)]
 pub struct Versions {
     answers: Mutex<HashMap<PathBuf, Arc<Answer>>>,
@@ -26,7 +25,7 @@ pub struct Versions {
 
 type Answer = tokio::sync::Mutex<Option<Known>>;
 
-/// One file of a program, and what it says.
+/// The answer of one file.
 #[derive(Debug)]
 struct Known {
     changed: SystemTime,
@@ -36,7 +35,7 @@ struct Known {
 
 impl Known {
     fn holds(&self, changed: SystemTime) -> bool {
-        self.changed == changed && (self.version.is_ok() || self.asked.elapsed() < FORGOTTEN)
+        self.changed == changed && (self.version.is_ok() || self.asked.elapsed() < FAILURE_MEMORY)
     }
 }
 
@@ -50,7 +49,7 @@ impl Versions {
     /// The version of a program.
     ///
     /// # Errors
-    /// Why it cannot be had.
+    /// Why the version is unknown.
     pub(super) async fn of(
         &self,
         executable: &Executable,
@@ -65,7 +64,7 @@ impl Versions {
         if let Some(known) = answer.as_ref().filter(|known| known.holds(changed)) {
             return known.version.clone();
         }
-        let _turn = self.asking.acquire().await;
+        let _slot = self.asking.acquire().await;
         let version = ask(executable, args, target, host).await;
         *answer = Some(Known { changed, asked: Instant::now(), version: version.clone() });
         version
@@ -77,7 +76,7 @@ impl Versions {
     }
 }
 
-/// A version is in the first few lines of what a program says.
+/// The bytes of output that are kept. A version is in the first few lines.
 const KEPT: usize = 64 * 1024;
 
 async fn ask(
@@ -97,25 +96,25 @@ async fn ask(
         grace: Duration::from_secs(1),
         pipe_silence: RunLimits::default().pipe_silence,
     };
-    let Ok(captured) = timeout(PATIENCE, capture(command, "", KEPT)).await else {
-        return Err(format!("did not end within {}", humantime::format_duration(PATIENCE)));
+    let Ok(captured) = timeout(TIMEOUT, capture(command, "", KEPT)).await else {
+        return Err(format!("did not end within {}", humantime::format_duration(TIMEOUT)));
     };
     let captured = captured.map_err(|error| error.to_string())?;
     if captured.status != ExitStatus::Code(0) {
-        let said = captured.stderr.trim().lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
-        return Err(format!("ended with {}{said}", captured.status));
+        let reason = captured.stderr.trim().lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
+        return Err(format!("ended with {}{reason}", captured.status));
     }
     find(&captured.text()).map(str::to_owned).ok_or_else(|| "printed no version".to_owned())
 }
 
-/// The first thing in a text that looks like a version: numbers with dots between them.
+/// The first word that has the form of a version: numbers with dots between them.
 fn find(text: &str) -> Option<&str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || ".-+".contains(c)));
     let versions = words.map(|word| word.trim_start_matches('v').trim_end_matches('.'));
     versions.into_iter().find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'))
 }
 
-/// Whether a version is among those tested, which are given by how they begin: `0.15, 0.24`.
+/// Returns whether a version is among those tested, which are given by their prefixes: `0.15, 0.24`.
 pub(super) fn tested(version: &str, tested: &str) -> Option<bool> {
     let mut beginnings = tested.split(',').map(str::trim).filter(|beginning| !beginning.is_empty()).peekable();
     beginnings.peek()?;
@@ -128,8 +127,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_is_found_wherever_a_cli_puts_it() {
-        for (said, version) in [
+    fn a_version_is_found_anywhere_in_the_output() {
+        for (output, version) in [
             ("codex-cli 0.171.0\n", Some("0.171.0")),
             ("2.1.332 (Claude Code)\n", Some("2.1.332")),
             ("v1.18.33", Some("1.18.33")),
@@ -138,12 +137,12 @@ mod tests {
             ("no version", None),
             ("", None),
         ] {
-            assert_eq!(find(said), version, "{said}");
+            assert_eq!(find(output), version, "{output}");
         }
     }
 
     #[test]
-    fn a_version_is_tested_if_it_begins_like_one_that_was() {
+    fn a_version_is_tested_if_it_has_a_tested_prefix() {
         assert_eq!(tested("0.15.10", "0.15, 0.24"), Some(true));
         assert_eq!(tested("0.24", "0.15, 0.24"), Some(true));
         assert_eq!(tested("0.150.1", "0.15, 0.24"), Some(false));

@@ -1,5 +1,5 @@
-//! The second step of an attempt: the working directory and the process. Whatever is acquired is in the `cleanup` at once, so
-//! that an attempt that ends in between releases it.
+//! The second step of an attempt: the working directory and the process. Everything that is acquired is in the `cleanup` at
+//! once, so that an attempt that ends in between releases it.
 
 use std::path::Path;
 

@@ -1,5 +1,4 @@
-//! What would keep a model from running, found out without starting anything: a turn is prepared as for a run, and what
-//! comes of it is judged in the same way.
+//! A check of what would keep a model from running, without starting anything: a turn is prepared and judged as for a run.
 
 use agentbay_domain::{CliTarget, Environment, Model, OwnAddress, RunId, Turn};
 use agentbay_plugin_host::{CallError, Driver, Origin};
@@ -8,14 +7,14 @@ use super::error::PolicyError;
 use super::options;
 use super::policy::{self, Policy, Refusal, executable};
 
-/// Something that a run would be refused for.
+/// A reason for which a run would be refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
-    /// The key of the model that has to be changed, if it is one.
+    /// The key of the model that has to change, if it is one.
     pub key: Option<&'static str>,
-    /// What is wrong, and what to do.
+    /// The fault and its remedy.
     pub reason: String,
-    /// It may have a use that cannot be seen here.
+    /// It may have a use that is not visible here.
     pub is_doubtful: bool,
 }
 
@@ -25,7 +24,7 @@ impl Finding {
     }
 }
 
-/// Prepares a turn of a model, and says what is wrong with it but for its program.
+/// Prepares a turn of a model and returns all faults but those of its program.
 pub(crate) async fn dry_run(
     model: &Model,
     target: &CliTarget,
@@ -65,7 +64,7 @@ async fn prepare(
     if let Some(option) = options::without_effect(&mut instance, &turn, &plan).await? {
         let (driver, model) = (target.driver.clone(), model.name.clone());
         let error = PolicyError::Option { driver, option, model };
-        // Only of our own plugins it is known that they have no other use for it.
+        // Only embedded plugins are known to have no other use for it.
         findings.push(Finding { is_doubtful: *plugin.origin() != Origin::Embedded, ..Finding::of("options", &error) });
     }
     let description = plugin.description();
@@ -76,7 +75,7 @@ async fn prepare(
             let looping = policy::refuse_loop(&target.driver, &command.variables, own);
             findings.extend(looping.err().map(|error| Finding::of("env", &error)));
         }
-        // Told by whoever looks for the program.
+        // Reported by the check of the program.
         Err(Refusal::Policy(_)) if executable(&model.name, target, driver, host).is_err() => {}
         Err(Refusal::Policy(error)) => {
             findings.push(Finding { key: None, reason: error.to_string(), is_doubtful: false })
@@ -86,7 +85,7 @@ async fn prepare(
     Ok(findings)
 }
 
-/// A turn that asks for as little as one can.
+/// A minimal turn.
 fn turn(target: &CliTarget) -> Turn {
     Turn {
         prompt: "hello".to_owned(),

@@ -17,7 +17,7 @@ pub(super) enum CliError {
     /// The model's driver is not among the plugins.
     #[error(transparent)]
     MissingPlugin(#[from] MissingPlugin),
-    /// A session is to be resumed, and the CLI cannot.
+    /// The request resumes a session, which the CLI cannot do.
     #[error("the driver `{driver}` cannot resume a session: leave the header `x-agent-session` out")]
     NoResume { driver: PluginId },
     /// The plugin refused the turn.
@@ -26,14 +26,14 @@ pub(super) enum CliError {
     /// The plugin failed.
     #[error(transparent)]
     Plugin(#[from] CallError),
-    /// The plugin's plan may not be carried out.
+    /// The plugin's plan is not allowed.
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// The repository, the worktree or a folder cannot be used.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
-    /// Nobody wants the run any more.
-    #[error("the run is not wanted any more")]
+    /// The run is no longer wanted.
+    #[error("the run is no longer wanted")]
     Unwanted,
     /// The CLI cannot be started.
     #[error("{error}")]
@@ -43,10 +43,10 @@ pub(super) enum CliError {
 /// Why a model has no plugin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum MissingPlugin {
-    /// There is none of the driver's name.
+    /// No plugin has the driver's name.
     #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
     NotLoaded { model: String, driver: PluginId, loaded: String },
-    /// The driver's file has just come, and is being compiled.
+    /// The driver's file is new and still being compiled.
     #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", visible_path(.file))]
     StillLoading { driver: PluginId, file: PathBuf },
 }
@@ -66,13 +66,13 @@ impl MissingPlugin {
     }
 }
 
-/// Why a plan may not be carried out.
+/// Why a plan is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum PolicyError {
     /// The program is not among those that the plugin declares.
     #[error("the driver `{driver}` asks for the program `{program}`, which it does not declare")]
     Undeclared { driver: PluginId, program: String },
-    /// Nobody allowed the driver to start the program.
+    /// The program is not granted to the driver.
     #[error(
         "the driver `{driver}` may not start `{program}`: to allow it, write `programs = [\"{program}\"]` into \
          [plugins.{driver}] of proxy.toml, or `program = \"{program}\"` into [models.{model}]"
@@ -83,34 +83,34 @@ pub(super) enum PolicyError {
         "the driver `{driver}` drives what the model names: write `program = \"…\"` into [models.{model}] of proxy.toml"
     )]
     NoProgram { driver: PluginId, model: String },
-    /// The plan sets a variable that is a way around the grant.
+    /// The plan sets a variable that could bypass the grant.
     #[error(
         "the driver `{driver}` sets the variable `{name}`, which a plugin may not: set it in `env` of the model, if the CLI \
          needs it"
     )]
     Variable { driver: PluginId, name: String },
-    /// The plan sets a variable that is not among those that the plugin may.
+    /// The plan sets a variable that is not granted.
     #[error(
         "the driver `{driver}` sets the variable `{name}`, which nobody has granted: name it in `env` of [plugins.{driver}] in \
          proxy.toml if it may (`agentbay plugin add FILE` writes that table)"
     )]
     VariableNotGranted { driver: PluginId, name: String },
-    /// The model is to change nothing, and its driver cannot see to that.
+    /// The model is read-only, which its driver cannot enforce.
     #[error(
         "the driver `{driver}` cannot keep its CLI from writing, and `permission` of the model `{model}` is \"read-only\": \
          choose another driver, or write another `permission` into [models.{model}]"
     )]
     ReadOnly { driver: PluginId, model: String },
-    /// The vendor's model is named, and the driver cannot pass that on.
+    /// The model names a vendor's model, which the driver cannot pass on.
     #[error(
         "the driver `{driver}` cannot choose the vendor's model: take `model` out of [models.{model}], or set the model \
          where its CLI reads it"
     )]
     ModelChoice { driver: PluginId, model: String },
-    /// An option has no effect on a driver that is known to have none of that name.
+    /// The driver has no such option.
     #[error("the driver `{driver}` has no option `{option}`: take it out of `options` in [models.{model}]")]
     Option { driver: PluginId, option: String, model: String },
-    /// The CLI would ask this server.
+    /// The CLI would send its requests to this server.
     #[error(
         "the variable `{name}` has the CLI of the driver `{driver}` ask this server itself, which would start it again: \
          unset it for AgentBay, or write `env = {{ {name} = false }}` into the model"

@@ -1,5 +1,5 @@
-//! What a failure says to a person. Most clients show its message and nothing else, so that it has to say who failed, why, and
-//! what to do.
+//! The message of a failure, for a person. Most clients show the message alone, so it states what failed, why, and what to
+//! do.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use agentbay_domain::{Category, Failure, Outcome};
 use super::Cli;
 use crate::step::Ended;
 
-/// What a failure says of which nothing is known.
+/// The message of a failure without a known cause.
 const UNKNOWN: &str = "CLI failed";
 
-/// Characters of what a CLI said that fit into a message.
+/// The characters of output that fit into a message.
 const LONGEST: usize = 300;
 
 /// The same end, with the failure in words for the client.
@@ -34,11 +34,11 @@ fn in_words(failure: Failure, cli: &Cli) -> Failure {
     }
 }
 
-/// The name of a model's CLI, and what its plugin says of how to log in.
+/// The name of the CLI, and the plugin's hint for logging in.
 fn login(cli: &Cli) -> (String, String) {
     let Ok(driver) = &cli.driver else { return (cli.target.driver.to_string(), String::new()) };
     let description = driver.plugin.description();
-    // A driver of any CLI has the name of none.
+    // A driver for any CLI has no name of a CLI.
     let program = cli.target.program.as_deref().filter(|_| description.programs.is_empty());
     let name = program.map_or_else(|| description.name.clone(), base);
     (name, description.probe.login_hint.clone())
@@ -50,16 +50,16 @@ fn base(program: &Path) -> String {
 
 /// The message may end with the hint already.
 fn with_login(message: &str, name: &str, hint: &str) -> String {
-    let said = message.split(". To log in: ").next().unwrap_or_default();
+    let reason = message.split(". To log in: ").next().unwrap_or_default();
     if hint.is_empty() {
-        format!("{name} needs a login: {said}")
+        format!("{name} needs a login: {reason}")
     } else {
-        format!("{name} needs a login: {hint}. {said}")
+        format!("{name} needs a login: {hint}. {reason}")
     }
 }
 
-fn first_line(said: &str) -> Option<String> {
-    let line = said.lines().map(str::trim).find(|line| !line.is_empty())?;
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let mut shown: String = line.chars().take(LONGEST).collect();
     if shown.len() < line.len() {
         shown.push('…');
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_that_says_something_is_shown_and_no_more_of_it_than_fits() {
+    fn the_first_line_with_text_is_shown_up_to_a_limit() {
         assert_eq!(first_line("\n  \nboom: no such thing\r\nat line 3\n").as_deref(), Some("boom: no such thing"));
         assert_eq!(first_line(" \n"), None);
         let long = first_line(&"é".repeat(LONGEST + 1)).unwrap();
@@ -80,10 +80,13 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_a_login_and_what_to_type_come_first() {
+    fn the_name_of_the_cli_and_the_login_command_come_first() {
         let refused = "The CLI is not logged in, or its credentials were refused";
-        let told = format!("{refused}. To log in: codex login");
-        assert_eq!(with_login(&told, "Codex", "codex login"), format!("Codex needs a login: codex login. {refused}"));
+        let message = format!("{refused}. To log in: codex login");
+        assert_eq!(
+            with_login(&message, "Codex", "codex login"),
+            format!("Codex needs a login: codex login. {refused}")
+        );
         assert_eq!(with_login(refused, "mycli", ""), format!("mycli needs a login: {refused}"));
     }
 }

@@ -1,5 +1,4 @@
-//! The files in which a CLI keeps its login, as far as that can be known without knowing the CLI: whether they have changed.
-//! What a login is, nobody here reads.
+//! The files in which a CLI may keep its login, by name alone: when they change, so may the login. Their content is not read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +11,10 @@ use agentbay_plugin_host::Driver;
 /// Words in the names of such files.
 const WORDS: [&str; 6] = ["auth", "account", "cred", "login", "token", "key"];
 
-/// Settings, in which several CLIs keep a key.
+/// Settings, in which some CLIs keep a key.
 const SETTINGS: [&str; 5] = [".env", "config.json", "config.toml", "settings.json", "models.json"];
 
-/// Files of a folder that are looked at.
+/// The number of entries of a folder that are checked.
 const MOST: usize = 1_000;
 
 /// A file, the time of its last change, and its length.

@@ -1,8 +1,8 @@
-//! The notices of a plugin, on their way to the log: so many of a run, each a line that is not too long.
+//! The notices of a plugin on their way to the log: a limited number in a run, each a line of limited length.
 
 use agentbay_domain::{Level, Notice};
 
-/// What a line of the log can take, in characters.
+/// The characters of a line.
 const LENGTH: usize = 1000;
 
 /// The notices of one run.
@@ -17,7 +17,7 @@ impl Notices {
         Self { left: most, left_out: 0 }
     }
 
-    /// Logs one, unless there have been too many.
+    /// Logs a notice, unless the limit is reached.
     pub(super) fn log(&mut self, notice: &Notice) {
         let Some(left) = self.left.checked_sub(1) else {
             self.left_out += 1;
@@ -32,7 +32,7 @@ impl Notices {
         }
     }
 
-    /// Tells how many were left out.
+    /// Logs how many were left out.
     pub(super) fn end(&self) {
         if self.left_out > 0 {
             tracing::warn!(count = self.left_out, "notices over `limits.plugin_notices` were not logged");
@@ -40,7 +40,7 @@ impl Notices {
     }
 }
 
-/// A message that cannot pass for a second line of the log.
+/// The message without control characters, so that it stays one line of the log.
 fn line(message: &str) -> String {
     let mut line: String = message.chars().take(LENGTH).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if line.len() < message.len() {
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_are_logged_and_the_rest_is_counted() {
+    fn notices_over_the_limit_are_counted_and_not_logged() {
         let notice = Notice { level: Level::Info, message: String::new() };
         let mut notices = Notices::new(2);
         (0..5).for_each(|_| notices.log(&notice));

@@ -1,17 +1,16 @@
-//! Options that a plugin takes no notice of. A plugin is asked for the command line with and without them; the contract has
-//! no list of the options that it knows.
+//! Finds options that a plugin ignores, by comparing its plans with and without them: the contract has no list of the options
+//! of a plugin.
 
 use agentbay_domain::{Plan, Turn};
 use agentbay_plugin_host::{CallError, Instance};
 
-/// A name that no plugin has an option of.
-const NOBODYS: &str = "agentbay-asks-whether-unknown-options-are-refused";
+/// A name that no plugin knows.
+const UNKNOWN: &str = "agentbay-asks-whether-unknown-options-are-refused";
 
-/// A value that is no list, no number, no pattern and no word of a list.
-const NO_VALUE: &str = "\u{1}(";
+/// A value that is invalid for lists, numbers, patterns and enumerations.
+const INVALID: &str = "\u{1}(";
 
-/// The first option of the turn that changes nothing in its plan, whatever its value; none if the plugin refuses options
-/// that it does not know by itself.
+/// The first option of the turn that has no effect on its plan; `None` if the plugin itself refuses unknown options.
 ///
 /// # Errors
 /// The plugin fails.
@@ -29,14 +28,14 @@ pub(super) async fn without_effect(
         turn.options.push((name.to_owned(), value.to_owned()));
         turn
     };
-    if instance.prepare(&with(NOBODYS, "")).await?.is_err() {
+    if instance.prepare(&with(UNKNOWN, "")).await?.is_err() {
         return Ok(None);
     }
     for (name, _) in &turn.options {
         let mut without = turn.clone();
         without.options.retain(|(other, _)| other != name);
         let is_used = instance.prepare(&without).await?.as_ref() != Ok(plan)
-            || instance.prepare(&with(name, NO_VALUE)).await?.as_ref() != Ok(plan);
+            || instance.prepare(&with(name, INVALID)).await?.as_ref() != Ok(plan);
         if !is_used {
             return Ok(Some(name.clone()));
         }

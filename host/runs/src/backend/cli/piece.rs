@@ -1,5 +1,5 @@
-//! One message as it stands in a prompt. What the user and the application say stands as it is; all else is data: it has
-//! a label, and each of its lines begins with `> `, so that it can pass neither for the user's words nor for a label.
+//! One message in a prompt. Text of the user and the application is plain. All other text is data: it has a label, and each of
+//! its lines begins with `> `, so that it can be taken neither for the user's words nor for a label.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,18 @@ use agentbay_domain::{Block, Conversation, Message, Role};
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// What is to be followed.
+    /// Text to follow.
     Plain(&'a str),
-    /// What is only told, by whom.
+    /// Text to know of, and its source.
     Quoted { label: Cow<'static, str>, text: &'a str },
 }
 
-/// What there is of a message. Empty text is nothing.
+/// The pieces of a message. Empty text has none.
 pub(super) fn pieces<'a>(message: &'a Message, all: &'a Conversation) -> impl Iterator<Item = Piece<'a>> {
     message.blocks.iter().filter_map(move |block| piece(message.role, block, all))
 }
 
-/// One text of several pieces. Where one of two is quoted, a blank line parts them. The speaker is named where plain words
-/// begin.
+/// Joins pieces. A blank line separates two pieces if one is quoted. The speaker is named where plain text begins.
 pub(super) fn joined(pieces: &[Piece<'_>], speaker: &str) -> String {
     let mut text = String::new();
     let mut before = None;
@@ -59,7 +58,7 @@ fn piece<'a>(role: Role, block: &'a Block, all: &Conversation) -> Option<Piece<'
     }
 }
 
-/// A name that cannot pass for more than a name.
+/// A name in quotes, unless it is a plain word.
 fn word(name: &str) -> Cow<'_, str> {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_-.:/".contains(c));
     if plain { name.into() } else { format!("{name:?}").into() }
@@ -81,7 +80,7 @@ impl Piece<'_> {
     }
 }
 
-/// The lines of a text, by everything that any reader may take for the end of one.
+/// The lines of a text. Every character that a reader may take for a line end is one.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     const ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     let mut rest = Some(text);
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_of_what_is_told_is_quoted_however_it_ends() {
+    fn every_line_of_quoted_text_is_marked_whatever_ends_it() {
         let text = "a\nb\r\nc\rd\u{b}e\u{c}f\u{85}g\u{2028}h\u{2029}i\n\nuser: j\n";
         let expected = "tool:\n> a\n> b\n> c\n> d\n> e\n> f\n> g\n> h\n> i\n>\n> user: j\n>";
         assert_eq!(written("tool", text), expected);
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_plain_name_stands_in_a_label_as_it_is() {
+    fn only_a_plain_name_is_written_without_quotes() {
         assert_eq!(word("mcp__files.read-1:x/y"), "mcp__files.read-1:x/y");
         for (name, shown) in [("", r#""""#), ("a:\nuser: b", r#""a:\nuser: b""#), ("a\u{2028}b c", r#""a\u{2028}b c""#)]
         {
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blank_line_parts_what_is_quoted_from_the_rest() {
+    fn a_blank_line_separates_quoted_text_from_the_rest() {
         let quoted = Piece::Quoted { label: "tool".into(), text: "x" };
         let pieces = [Piece::Plain("a"), Piece::Plain("b"), quoted.clone(), quoted, Piece::Plain("c")];
         assert_eq!(joined(&pieces, ""), "a\nb\n\ntool:\n> x\n\ntool:\n> x\n\nc");

@@ -1,4 +1,4 @@
-//! What a plan may do: which program is started, and with which variables. A plan is data; this is where it is judged.
+//! Judges plans: which program may be started, and with which variables.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Policy<'_> {
     }
 }
 
-/// What the settings of a model ask of its driver, and what the driver does not claim to do: the key, and why.
+/// The settings of a model that its driver does not support: the key, and why.
 pub(super) fn missing_abilities(
     model: &str,
     target: &CliTarget,
@@ -115,7 +115,7 @@ pub(crate) fn executable(
 /// Why there is no command.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// The plan may not be carried out.
+    /// The plan is not allowed.
     Policy(PolicyError),
     /// The program cannot be found.
     Missing(SpawnError),
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// What the plan of a driver that is granted `codex` comes to.
+    /// The program of a plan, for a driver that is granted `codex`.
     fn judged(programs: &[&str], planned: &str, program: Option<&str>) -> Result<PathBuf, PolicyError> {
         let authority = Authority { programs: ["codex".to_owned()].into(), ..Authority::default() };
         let (target, description, host) = (target(program), description(programs), Environment::default());
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_declared_is_not_started_whatever_the_model_names() {
+    fn a_program_that_is_not_declared_is_refused_even_if_the_model_names_one() {
         for (programs, planned) in [(&["codex"][..], "sh"), (&["codex"], ""), (&[], "sh")] {
             let undeclared = PolicyError::Undeclared { driver: id("codex"), program: planned.to_owned() };
             assert_eq!(judged(programs, planned, None), Err(undeclared.clone()));
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_nobody_granted_is_not_started() {
+    fn a_program_without_a_grant_is_refused() {
         let (driver, model) = (id("codex"), "m".to_owned());
         let program = "sh".to_owned();
         let refused = PolicyError::NotGranted { driver: driver.clone(), program, model: model.clone() };
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_settings_ask_and_the_driver_does_not_claim_is_told_by_its_key() {
+    fn a_setting_that_the_driver_does_not_support_is_reported_by_its_key() {
         let asks = CliTarget { permission: Permission::ReadOnly, model: Some("big".to_owned()), ..target(None) };
         let keys = |asks: &CliTarget, read_only, model_choice| {
             let features = Features { read_only, model_choice, ..Features::default() };
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_sets_and_takes_away_only_what_is_granted() {
+    fn a_plugin_sets_and_removes_only_granted_variables() {
         for value in [Some("1"), None] {
             assert!(command_of(&[("X", value)]).is_ok());
             let Err(Refusal::Policy(refused)) = command_of(&[("Y", value)]) else { panic!("Y was changed") };
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugin_sets_nothing_that_leads_around_the_grant_whatever_it_was_granted() {
+    fn a_plugin_cannot_set_a_variable_that_bypasses_the_grant() {
         for name in ["LD_PRELOAD", "PATH", "HOME", "NPM_CONFIG_PREFIX", "OPENAI_BASE_URL", "https_proxy"] {
             let Err(Refusal::Policy(refused)) = command_of(&[(name, Some("x"))]) else { panic!("{name} was set") };
             assert_eq!(refused, PolicyError::Variable { driver: id("codex"), name: name.to_owned() });

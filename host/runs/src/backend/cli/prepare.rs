@@ -91,7 +91,7 @@ impl Cli {
             agent_file: agent_file.as_deref(),
             helpers: helpers.as_ref(),
             resumed: request.session.is_some(),
-            system_apart: plugin.description().features.system_prompt,
+            separate_system: plugin.description().features.system_prompt,
         };
         let prompt = prompt::build(&request.conversation, around);
         Ok(Turn {

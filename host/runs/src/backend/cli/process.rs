@@ -7,13 +7,13 @@ use agentbay_workspace::RunDir;
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) child: Child,
-    /// What is known of it when its turn is over.
+    /// Its state when its turn is over.
     pub(super) after: AfterTurn,
     /// Held until the process has ended, which may read from it.
     pub(super) _run_dir: RunDir,
 }
 
-/// What is known of a process when its turn is over.
+/// The state of a process when its turn is over.
 #[derive(Debug, Default)]
 pub(super) struct AfterTurn {
     /// It has to end at once: nobody reads it any more.

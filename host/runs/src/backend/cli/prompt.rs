@@ -1,7 +1,7 @@
-//! From a conversation to the text that a CLI is given.
+//! The prompt of a turn.
 //!
-//! The agent file comes first, then what was said before, and the task below a line that sets it apart. Without the
-//! first two there is no line, just the task. How one message is written is `piece`'s.
+//! The agent file comes first, then the conversation so far, then a separator and the task. Without the first two there is
+//! only the task. `piece` writes one message.
 
 use agentbay_domain::{Conversation, Helpers, Message, Role};
 
@@ -10,16 +10,16 @@ use super::piece::{Piece, joined, pieces};
 const TASK: &str = "--- USER TASK ---";
 const CONTEXT: &str = "Previous conversation context:";
 
-/// What is written to the CLI, in the two parts that some CLIs take apart.
+/// The text for the CLI, in two parts for CLIs that take system messages separately.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prompt {
-    /// What the agent is asked.
+    /// The task, and everything before it.
     pub(super) prompt: String,
-    /// The system messages, if they are to be kept apart.
+    /// The system messages, if they are separate.
     pub(super) system: Option<String>,
 }
 
-/// What goes into a prompt besides the conversation.
+/// The parts of a prompt besides the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Around<'a> {
     /// The content of the repository's agent file.
@@ -28,18 +28,18 @@ pub(super) struct Around<'a> {
     pub(super) helpers: Option<&'a Helpers>,
     /// The CLI remembers the conversation so far.
     pub(super) resumed: bool,
-    /// The CLI takes system messages apart from the prompt.
-    pub(super) system_apart: bool,
+    /// The CLI takes system messages separately.
+    pub(super) separate_system: bool,
 }
 
-/// Puts a prompt together.
+/// Builds the prompt.
 pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
     let of = |message| pieces(message, conversation);
     let mut task: Vec<Piece<'_>> = conversation.task().flat_map(of).collect();
     let mut instructions: Vec<Piece<'_>> = conversation.instructions().flat_map(of).collect();
-    // Instructions alone are the task.
+    // Instructions without a task are the task.
     let system =
-        (around.system_apart && !task.is_empty() && !instructions.is_empty()).then(|| joined(&instructions, ""));
+        (around.separate_system && !task.is_empty() && !instructions.is_empty()).then(|| joined(&instructions, ""));
     if system.is_none() {
         instructions.append(&mut task);
         task = instructions;
@@ -53,7 +53,7 @@ pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
     Prompt { prompt: without_nul(prompt), system: system.map(without_nul) }
 }
 
-/// Some CLIs are given the prompt as an argument, in which no system takes a NUL.
+/// Some CLIs take the prompt as an argument, which cannot contain a NUL.
 fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
@@ -103,7 +103,7 @@ mod tests {
     const ASKED: [(Role, &str); 3] = [(Role::User, "one"), (Role::System, "be brief"), (Role::User, "two")];
 
     #[test]
-    fn with_an_agent_file_the_task_is_set_apart() {
+    fn an_agent_file_is_separated_from_the_task() {
         let around = Around { agent_file: Some("RULES\n"), ..Around::default() };
         assert_eq!(prompt(&ASKED, around), "RULES\n\n--- USER TASK ---\nbe brief\none\ntwo");
     }
@@ -132,52 +132,52 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_may_add_is_told_after_the_agent_file() {
+    fn what_the_agent_may_add_follows_the_agent_file() {
         let around = Around { agent_file: Some("RULES\n"), helpers: Some(&Helpers::Forbidden), ..Around::default() };
         let expected = "RULES\n\nAdd no helper scripts or tools of your own to this repository.\n\n\
                         --- USER TASK ---\nbe brief\none\ntwo";
         assert_eq!(prompt(&ASKED, around), expected);
         let allowed = |log| Helpers::Allowed { dir: RepoPath::of_helpers(), log };
-        let told = |helpers: &Helpers| {
+        let policy = |helpers: &Helpers| {
             let around = Around { helpers: Some(helpers), ..Around::default() };
             prompt(&ASKED, around).split_once("\n\n").unwrap().0.to_owned()
         };
         let may = "You may leave small helper scripts and tools for later tasks in this repository, as new files in \
                    `tools/agent/` and nowhere else.";
-        assert_eq!(told(&allowed(None)), may);
+        assert_eq!(policy(&allowed(None)), may);
         let commit = " Do not commit them: that is done for you when the task is finished.";
-        assert_eq!(told(&allowed(Some(RepoPath::of_log()))), format!("{may}{commit}"));
+        assert_eq!(policy(&allowed(Some(RepoPath::of_log()))), format!("{may}{commit}"));
     }
 
     #[test]
-    fn a_resumed_session_is_only_told_what_is_new() {
+    fn a_resumed_session_receives_only_new_messages() {
         let around = Around { resumed: true, ..Around::default() };
         assert_eq!(prompt(&SPOKEN, around), "be brief\n\ntool:\n> result\n\ntwo");
     }
 
     #[test]
-    fn a_cli_that_takes_system_messages_apart_gets_them_apart() {
-        let around = Around { system_apart: true, ..Around::default() };
+    fn system_messages_are_separate_for_a_cli_that_takes_them_so() {
+        let around = Around { separate_system: true, ..Around::default() };
         let expected = Prompt { prompt: "one\ntwo".to_owned(), system: Some("be brief".to_owned()) };
         assert_eq!(build(&conversation(&ASKED), around), expected);
     }
 
     #[test]
-    fn a_nul_which_no_argument_can_hold_is_replaced() {
-        let around = Around { system_apart: true, ..Around::default() };
+    fn a_nul_is_replaced() {
+        let around = Around { separate_system: true, ..Around::default() };
         let expected = Prompt { prompt: "a\u{fffd}b".to_owned(), system: Some("\u{fffd}".to_owned()) };
         assert_eq!(build(&conversation(&[(Role::System, "\0"), (Role::User, "a\0b")]), around), expected);
     }
 
     #[test]
-    fn instructions_alone_are_the_task_even_where_they_are_taken_apart() {
-        let around = Around { system_apart: true, ..Around::default() };
+    fn instructions_without_a_task_are_the_task() {
+        let around = Around { separate_system: true, ..Around::default() };
         let expected = Prompt { prompt: "be brief".to_owned(), system: None };
         assert_eq!(build(&conversation(&[(Role::System, "be brief")]), around), expected);
     }
 
     #[test]
-    fn a_tool_is_named_by_its_call_wherever_that_stands() {
+    fn a_result_is_labelled_with_the_name_of_its_call() {
         let result = |call: &str| Block::Result {
             call: call.to_owned(),
             name: None,

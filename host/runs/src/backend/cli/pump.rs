@@ -36,11 +36,11 @@ pub(super) struct TurnResult {
     pub(super) after: AfterTurn,
 }
 
-/// Why the listening ended before the process or its turn did.
+/// Why reading ended before the process or its turn did.
 enum Cut {
     /// The plugin failed.
     Plugin(CallError),
-    /// The process is to be killed.
+    /// The process has to be killed.
     Kill(KillReason),
 }
 
@@ -122,7 +122,7 @@ struct Pump<'a> {
 impl Pump<'_> {
     async fn read(&mut self, turn: &Turn) -> Result<Outcome, Cut> {
         if let Some(reader) = &mut self.reader {
-            // Without it the CLI is never told what to do, so that there is nothing to read.
+            // The CLI prints nothing before it has its prompt.
             let events = reader.begin(turn).await?;
             self.take(events).await;
             self.child.limit_input(self.attempt.model.limits.stdin);
@@ -140,53 +140,53 @@ impl Pump<'_> {
                         return Err(Cut::Kill(KillReason::OutputLimit));
                     }
                     let text = self.streams.push(source, &bytes);
-                    self.hear(source, text).await?;
+                    self.read_text(source, text).await?;
                 }
                 Ok(Sign::Exited(status)) => return Ok(self.exited(status).await?),
                 Err(_silent) if due.is_some() => {
-                    self.hear_open_lines().await?;
+                    self.read_open_lines().await?;
                     continue;
                 }
                 Err(_silent) => return self.verdict.take().ok_or(Cut::Kill(KillReason::Idle)),
             }
-            idle = Instant::now() + self.patience();
+            idle = Instant::now() + self.longest_silence();
         }
     }
 
-    /// How long nothing may come.
-    fn patience(&self) -> Duration {
+    /// The longest time without output.
+    fn longest_silence(&self) -> Duration {
         if self.verdict.is_some() { self.attempt.model.limits.settle } else { self.attempt.model.idle_timeout }
     }
 
-    /// Nothing came for a moment: lines that are open are heard.
-    async fn hear_open_lines(&mut self) -> Result<(), CallError> {
+    /// Reads lines without an end after a short silence.
+    async fn read_open_lines(&mut self) -> Result<(), CallError> {
         for source in [StreamName::Stderr, StreamName::Stdout] {
             let text = self.streams.flush(source);
-            self.hear(source, text).await?;
+            self.read_text(source, text).await?;
         }
         Ok(())
     }
 
-    /// The process has ended: what was held back is heard, and then the plugin judges, unless the CLI had.
+    /// Reads what was held back when the process has ended. Then the plugin judges, unless the CLI has.
     async fn exited(&mut self, status: ExitStatus) -> Result<Outcome, CallError> {
         for source in [StreamName::Stderr, StreamName::Stdout] {
             let text = self.streams.finish(source);
-            self.hear(source, text).await?;
+            self.read_text(source, text).await?;
         }
         self.exit = Some(status);
-        let spoken = self.answer_chars > 0;
+        let has_answer = self.answer_chars > 0;
         let judged = match (self.verdict.take(), self.reader.take()) {
             (Some(verdict), _) => return Ok(verdict),
-            (None, Some(reader)) => reader.exit(status, spoken).await,
+            (None, Some(reader)) => reader.exit(status, has_answer).await,
             (None, None) => return Ok(Failure::new(Category::Unknown, "CLI failed", "").into()),
         };
         match judged {
             Ok(outcome) => Ok(outcome),
-            Err(failed) => self.without_plugin(failed).await?.exit(status, spoken).await,
+            Err(failed) => self.without_plugin(failed).await?.exit(status, has_answer).await,
         }
     }
 
-    async fn hear(&mut self, source: StreamName, text: Option<String>) -> Result<(), CallError> {
+    async fn read_text(&mut self, source: StreamName, text: Option<String>) -> Result<(), CallError> {
         let (Some(text), Some(reader)) = (text, &mut self.reader) else { return Ok(()) };
         let events = match reader.output(source, &text).await {
             Ok(events) => events,
@@ -201,14 +201,13 @@ impl Pump<'_> {
         Ok(())
     }
 
-    /// Goes on without a plugin that has failed, if there is something to go on with: what the client has heard stands,
-    /// and so does what the agent has done. Otherwise it is better to fail, with a status of its own, so that another
-    /// model may be tried.
+    /// Continues without a plugin that has failed, if the client has received a part of the answer or the agent has used a
+    /// tool. Otherwise the attempt fails with a status of its own, so that another model may be tried.
     async fn without_plugin(&mut self, failed: CallError) -> Result<Reader, CallError> {
         if self.may_retry && !self.used_a_tool {
             return Err(failed);
         }
-        // A CLI that waits for a word of the plugin would wait for ever.
+        // A CLI that waits for a reply of the plugin would never end.
         self.child.close_input();
         let plugin_failed = PluginFailed { driver: self.driver.clone() };
         self.attempt.context.observer.plugin_failed(&plugin_failed);
@@ -216,7 +215,7 @@ impl Pump<'_> {
         Ok(Reader::raw(self.framing, failed))
     }
 
-    /// What comes after the end of the turn is no part of it any more, unless the plugin has asked to wait for it.
+    /// Handles events. Those after the end of the turn are dropped, unless the plugin has asked to wait for them.
     async fn take(&mut self, events: Vec<Event>) {
         for event in events {
             if self.verdict.is_some() && self.settles.is_none() {
@@ -238,12 +237,12 @@ impl Pump<'_> {
                 | Event::ToolCall(_)
                 | Event::ToolResult(_)
                 | Event::Session(_)
-                | Event::Extra(_) => self.tell(event).await,
+                | Event::Extra(_) => self.send(event).await,
             }
         }
     }
 
-    async fn tell(&mut self, event: Event) {
+    async fn send(&mut self, event: Event) {
         if let Event::Text(text) = &event {
             self.answer_chars += text.chars().count();
         }
@@ -266,16 +265,16 @@ impl Pump<'_> {
         self.attempt.scope.writer.send(Step::Session(id)).await;
     }
 
-    /// The host ended the run: it knows why, the plugin may know what there was of an answer.
+    /// Ends a run that the host interrupted. The plugin may have a part of an answer.
     async fn interrupted(&mut self, reason: KillReason) -> Outcome {
-        // The turn was over, and only what might have followed is cut off.
+        // The turn was over: only late output is cut off.
         if let (Some(verdict), KillReason::Timeout | KillReason::OutputLimit) = (self.verdict.take(), reason) {
             return verdict;
         }
         self.may_retry &= !matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
         if reason != KillReason::Cancelled {
-            // A client that does not read does not hold the end up.
-            drop(timeout(self.attempt.model.limits.grace, self.hear_the_rest()).await);
+            // A client that does not read does not delay the end.
+            drop(timeout(self.attempt.model.limits.grace, self.read_rest()).await);
         }
         let answer = match self.reader.take() {
             Some(reader) => reader.rest(ExitStatus::Killed(reason)).await,
@@ -288,8 +287,8 @@ impl Pump<'_> {
         Outcome::Failed { failure, answer }
     }
 
-    /// What was held back of the answer when the host ended the process, if the plugin was not in the middle of something.
-    async fn hear_the_rest(&mut self) {
+    /// Reads what was held back when the host ended the process, if the plugin was not in the middle of a call.
+    async fn read_rest(&mut self) {
         let text = self.streams.finish(StreamName::Stdout);
         if let (Some(text), Some(reader)) = (text, &mut self.reader)
             && let Ok(events) = reader.output(StreamName::Stdout, &text).await
@@ -332,23 +331,23 @@ impl Pump<'_> {
 
     /// Gives the failure of a process its cause, if the operating system refused the CLI something.
     fn name(&self, failure: &mut Failure, stderr: &str) {
-        let (exit, spoken) = (self.exit, self.answer_chars > 0);
+        let (exit, has_answer) = (self.exit, self.answer_chars > 0);
         let obstacle = exit.filter(|exit| system::is_of_a_launcher(*exit)).and_then(|_| self.child.obstacle());
-        system::name(failure, &End { exit, spoken, stderr, obstacle });
+        system::name(failure, &End { exit, has_answer, stderr, obstacle });
     }
 }
 
-/// The last line with something in it, and no more of it than a log can do with.
+/// The last line with text, up to a limit for the log.
 fn last_line(text: &str) -> String {
     const BYTES: usize = 300;
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     line[..line.floor_char_boundary(BYTES)].to_owned()
 }
 
-/// What clients are told of a CLI that does not read, so that it was not listened to either.
+/// The failure of a CLI that does not read its input, so that its output was not read either.
 fn not_reading(model: &Model) -> Failure {
     let message = format!(
-        "the CLI did not read what it was answered for {}, while more than {} bytes of it waited, and was ended: raise \
+        "the CLI did not read its input for {}, while more than {} bytes waited, and was ended: raise \
          `limits.stdin` or `idle_timeout` of the model if it needs more",
         humantime::format_duration(model.idle_timeout),
         model.limits.stdin

@@ -1,9 +1,9 @@
-//! Who makes sense of what a process says: its plugin; or, once that has failed, a rule that needs none.
+//! The reader of a process: its plugin or, once that has failed, a fixed rule.
 
 use agentbay_domain::{Category, Event, ExitStatus, Failure, Framing, Outcome, Stop, StreamName, Turn};
 use agentbay_plugin_host::{CallError, Transcript};
 
-/// Who makes sense of what a process says.
+/// What turns the output of a process into events.
 #[derive(Debug)]
 pub(super) enum Reader {
     /// Its plugin.
@@ -12,20 +12,20 @@ pub(super) enum Reader {
     Raw(Raw),
 }
 
-/// The rule that standard output is the answer, as it comes, and that the exit code tells how it ended.
+/// The rule that standard output is the answer, and the exit code the outcome.
 #[derive(Debug)]
 pub(super) struct Raw {
     framing: Framing,
-    /// Why the plugin does not read any more.
+    /// Why the plugin no longer reads.
     failed: CallError,
-    /// What it said and what follows are two paragraphs, if the output comes in lines of its own.
-    begun: bool,
+    /// The rule has read a line. The first one begins a new paragraph.
+    has_begun: bool,
 }
 
 impl Reader {
     /// The rule, in place of a plugin that has failed.
     pub(super) fn raw(framing: Framing, failed: CallError) -> Self {
-        Self::Raw(Raw { framing, failed, begun: false })
+        Self::Raw(Raw { framing, failed, has_begun: false })
     }
 
     /// A turn begins.
@@ -36,7 +36,7 @@ impl Reader {
         }
     }
 
-    /// The process said something.
+    /// The process printed something.
     pub(super) async fn output(&mut self, source: StreamName, text: &str) -> Result<Vec<Event>, CallError> {
         match self {
             Self::Plugin(transcript) => transcript.output(source, text.to_owned()).await,
@@ -44,15 +44,15 @@ impl Reader {
         }
     }
 
-    /// The process ended by itself, after something had been `spoken` or not.
-    pub(super) async fn exit(self, status: ExitStatus, spoken: bool) -> Result<Outcome, CallError> {
+    /// The process ended by itself, with or without an answer.
+    pub(super) async fn exit(self, status: ExitStatus, has_answer: bool) -> Result<Outcome, CallError> {
         match self {
             Self::Plugin(transcript) => transcript.exit(status).await,
-            Self::Raw(raw) => Ok(raw.exit(status, spoken)),
+            Self::Raw(raw) => Ok(raw.exit(status, has_answer)),
         }
     }
 
-    /// What there was of an answer that had not been told, when the host ended the process.
+    /// The part of an answer that was not sent when the host ended the process.
     pub(super) async fn rest(self, status: ExitStatus) -> Option<String> {
         let Self::Plugin(transcript) = self else { return None };
         match transcript.exit(status).await {
@@ -71,14 +71,14 @@ impl Raw {
             (StreamName::Stdout, Framing::Text) => vec![Event::Text(text.to_owned())],
             (StreamName::Stdout, Framing::Lines) => {
                 let lines = Event::Text(format!("{text}\n"));
-                if std::mem::replace(&mut self.begun, true) { vec![lines] } else { vec![Event::TextBreak, lines] }
+                if std::mem::replace(&mut self.has_begun, true) { vec![lines] } else { vec![Event::TextBreak, lines] }
             }
         }
     }
 
-    fn exit(self, status: ExitStatus, spoken: bool) -> Outcome {
+    fn exit(self, status: ExitStatus, has_answer: bool) -> Outcome {
         match status {
-            ExitStatus::Code(0) if spoken => Outcome::Finished { stop: Stop::EndTurn, answer: None },
+            ExitStatus::Code(0) if has_answer => Outcome::Finished { stop: Stop::EndTurn, answer: None },
             ExitStatus::Code(0) => Failure::new(Category::Unknown, self.failed.to_string(), "").into(),
             ExitStatus::Code(_) | ExitStatus::Signal(_) | ExitStatus::Killed(_) => {
                 Failure::new(Category::Unknown, "CLI failed", "").into()
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     fn raw(framing: Framing) -> Raw {
-        Raw { framing, failed: CallError::Gone, begun: false }
+        Raw { framing, failed: CallError::Gone, has_begun: false }
     }
 
     fn text(text: &str) -> Event {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_output_is_the_answer_as_it_came() {
+    fn standard_output_is_the_answer() {
         let mut pieces = raw(Framing::Text);
         assert_eq!(pieces.output(StreamName::Stdout, "a b"), [text("a b")]);
         assert_eq!(pieces.output(StreamName::Stderr, "oops"), []);
@@ -110,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn the_exit_code_tells_how_it_ended_and_silence_is_no_answer() {
-        let exit = |status, spoken| raw(Framing::Text).exit(status, spoken);
+    fn the_exit_code_is_the_outcome_and_silence_is_not_an_answer() {
+        let exit = |status, has_answer| raw(Framing::Text).exit(status, has_answer);
         assert_eq!(exit(ExitStatus::Code(0), true), Outcome::Finished { stop: Stop::EndTurn, answer: None });
         let failed = |message: &str| Outcome::from(Failure::new(Category::Unknown, message, ""));
         assert_eq!(exit(ExitStatus::Code(0), false), failed("the plugin cannot be asked any more"));

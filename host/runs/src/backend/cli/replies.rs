@@ -1,5 +1,5 @@
-//! The one place where what a plugin says becomes steps of an answer. What the host carries out itself, such as text for
-//! the CLI's standard input, is done before.
+//! The one place where events of a plugin become replies. Events that the host carries out itself, such as text for the CLI's
+//! standard input, are consumed before.
 
 use agentbay_domain::{Event, Part, Reply};
 
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl Replies {
-    /// The replies that an event amounts to. The agent's own tool calls are none.
+    /// The replies of an event. The agent's own tool calls have none.
     pub(super) fn of(&mut self, event: Event) -> impl Iterator<Item = Reply> + use<> {
         let replies = match event {
             Event::Text(text) => self.add(Kind::Text, text),

@@ -1,25 +1,25 @@
-//! What the operating system refused a CLI, known by the CLI's last words and by how it ended. A plugin reads them as well
-//! as it can, and takes `permission denied` for a missing login; the host knows what they mean, and what to do.
+//! Errors of the operating system in a failure of a CLI, recognised by its last output and its exit. A plugin may take
+//! `permission denied` for a missing login; the host knows the cause and the remedy.
 //!
-//! What stood in the way of starting the CLI itself is `process::Obstacle`'s.
+//! Obstacles to starting the CLI itself are `process::Obstacle`.
 
 use agentbay_domain::{Category, ExitStatus, Failure, RetryHint};
 use agentbay_os::process::SpawnError;
 
-/// Some words of the system, and what they mean.
+/// An error of the system and its forms in output.
 struct Row {
-    /// What Node.js puts before its messages, and names of exceptions: whole words, in lower case.
+    /// Codes of Node.js and names of exceptions: whole words, in lower case.
     codes: &'static [&'static str],
     /// The number, as in `(os error 13)` of Rust and `[Errno 13]` of Python.
     numbers: &'static [u32],
     /// The words of the C library and of shells, in lower case.
     words: &'static [&'static str],
-    /// The words count only in a line that names a path: others use them too.
+    /// The words count only in a line that names a path, since others use them too.
     wants_path: bool,
     trouble: Trouble,
 }
 
-/// What was refused.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trouble {
     Permission,
@@ -68,11 +68,11 @@ static TABLE: [Row; 11] = [
     Row { wants_path: true, ..row(Trouble::Permission, &["eacces", "eperm"], &[1, 13], &["permission denied", "operation not permitted"]) },
 ];
 
-/// Words of a line that says what the CLI does instead.
+/// Words of a line that reports what the CLI does instead.
 const REMARKS: [&str; 8] =
     ["falling back", "fallback", "warning", "skipping", "skipped", "ignoring", "ignored", "continuing without"];
 
-/// Words of a refused login. A line without them that stands beside `permission denied` is no sign of one.
+/// Words of a refused login.
 const LOGIN: [&str; 12] = [
     "401",
     "403",
@@ -107,29 +107,29 @@ const UNREADABLE: [&str; 13] = [
 
 const SETTINGS_ENDINGS: [&str; 5] = [".json", ".jsonc", ".toml", ".yaml", ".yml"];
 
-/// How a CLI ended that failed.
+/// The end of a CLI that failed.
 #[derive(Debug)]
 pub(super) struct End<'a> {
-    /// How its process ended, if that came before its failure was known.
+    /// The exit of its process, if it came before the failure was known.
     pub(super) exit: Option<ExitStatus>,
-    /// It had answered something.
-    pub(super) spoken: bool,
+    /// It had sent a part of an answer.
+    pub(super) has_answer: bool,
     /// The end of its standard error.
     pub(super) stderr: &'a str,
-    /// What of its file stands in the way of starting what it starts.
+    /// Why the program that its file names cannot be started.
     pub(super) obstacle: Option<SpawnError>,
 }
 
-/// Whether a process ended as `env` and shells do when they cannot start what they should.
+/// Returns whether a process ended as `env` and shells do when they cannot start a program.
 pub(super) fn is_of_a_launcher(exit: ExitStatus) -> bool {
     const NOT_EXECUTABLE: i32 = 126;
     const NOT_FOUND: i32 = 127;
     matches!(exit, ExitStatus::Code(NOT_EXECUTABLE | NOT_FOUND))
 }
 
-/// Gives a failure the system's trouble as its reason, where there is one.
+/// Gives a failure the error of the system as its cause, if there is one.
 pub(super) fn name(failure: &mut Failure, end: &End<'_>) {
-    if let (false, Some(obstacle)) = (end.spoken, &end.obstacle) {
+    if let (false, Some(obstacle)) = (end.has_answer, &end.obstacle) {
         *failure = Failure::new(Category::Configuration, obstacle.to_string(), failure.detail.clone());
         return;
     }
@@ -141,11 +141,11 @@ pub(super) fn name(failure: &mut Failure, end: &End<'_>) {
     *failure = Failure { category, message, detail, retry };
 }
 
-/// When a client is told to come back whose CLI is being installed.
+/// When a client may retry whose CLI is being installed.
 pub(super) const BUSY_MS: u64 = 1_000;
 
 fn trouble<'a>(failure: &'a Failure, end: &End<'a>) -> Option<(Trouble, &'a str)> {
-    // What the provider answered is no matter of the system.
+    // An answer of the provider is not an error of the system.
     let may_be_mistaken = match failure.category {
         Category::Unknown | Category::NotFound | Category::Configuration | Category::Timeout => true,
         Category::Authentication | Category::Validation => true,
@@ -155,30 +155,30 @@ fn trouble<'a>(failure: &'a Failure, end: &End<'a>) -> Option<(Trouble, &'a str)
         return None;
     }
     let texts = [failure.detail.as_str(), end.stderr];
-    if !end.spoken
+    if !end.has_answer
         && let Some(found) = texts.iter().find_map(|text| launcher(text, end.exit))
     {
         return Some(found);
     }
-    let looked_at =
+    let candidates =
         if failure.detail.is_empty() || failure.category == Category::Unknown { &texts[..] } else { &texts[..1] };
-    let (trouble, line) = looked_at.iter().find_map(|text| last_words(text))?;
-    let told_apart = match failure.category {
-        Category::Authentication => !texts.iter().any(|text| speaks_of_a_login(text, line)),
+    let (trouble, line) = candidates.iter().find_map(|text| last_error(text))?;
+    let is_certain = match failure.category {
+        Category::Authentication => !texts.iter().any(|text| mentions_a_login(text, line)),
         Category::Validation => trouble == Trouble::Settings,
         _ => true,
     };
-    told_apart.then_some((trouble, line))
+    is_certain.then_some((trouble, line))
 }
 
-/// Whether there is a word of a login in any line but this one and those that say what is done instead.
-fn speaks_of_a_login(text: &str, but: &str) -> bool {
+/// Returns whether any line but this one and remarks mentions a login.
+fn mentions_a_login(text: &str, but: &str) -> bool {
     let mut lines = text.lines().filter(|line| *line != but).map(str::to_lowercase).filter(|line| !is_remark(line));
     lines.any(|line| LOGIN.iter().any(|word| line.contains(word)))
 }
 
-/// The last line that has words of the system, and no remark.
-fn last_words(text: &str) -> Option<(Trouble, &str)> {
+/// The last line with an error of the system that is not a remark.
+fn last_error(text: &str) -> Option<(Trouble, &str)> {
     text.lines().rev().find_map(|line| {
         let lower = line.to_lowercase();
         if is_remark(&lower) {
@@ -208,7 +208,7 @@ fn settings_file(line: &str) -> Option<&str> {
     words(line).map(|word| word.trim_end_matches(':')).find(is_settings)
 }
 
-/// The words of a shell, `env` or the loader about a program that a launcher starts, if its exit code says so as well.
+/// The error of a shell, `env` or the loader about a program that a launcher starts, if the exit code agrees.
 fn launcher(text: &str, exit: Option<ExitStatus>) -> Option<(Trouble, &str)> {
     const SIGILL: i32 = 4;
     match exit {
@@ -216,7 +216,7 @@ fn launcher(text: &str, exit: Option<ExitStatus>) -> Option<(Trouble, &str)> {
         Some(exit) if is_of_a_launcher(exit) => {}
         _ => return None,
     }
-    let known = last_words(text);
+    let known = last_error(text);
     let is_missing = |line: &&str| {
         let lower = line.to_lowercase();
         let missing = ["not found", "no such file or directory", "bad interpreter", "cannot execute"];
@@ -238,7 +238,7 @@ impl Row {
 }
 
 impl Trouble {
-    /// What a client is told: what it is, and what to do.
+    /// The message for a client: the cause and the remedy.
     fn sentence(self, line: &str) -> String {
         let path = path(line);
         let named = |or: &str| path.map_or_else(|| or.to_owned(), |path| format!("`{path}`"));
@@ -282,7 +282,7 @@ impl Trouble {
     }
 }
 
-/// The words of a line, without quotes and what ends a sentence.
+/// The words of a line, without quotes and the ends of sentences.
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let quote = |c: char| matches!(c, '\'' | '"' | '`' | '‘' | '’' | '(' | ')' | ',' | '<' | '>' | '=');
     let parts = line.split(move |c: char| c.is_whitespace() || quote(c));
@@ -293,11 +293,11 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 fn path(line: &str) -> Option<&str> {
     let paths = words(line).map(|word| word.trim_end_matches(':')).filter(|word| word.len() > 1);
     let is_path = |word: &&str| (word.starts_with('/') && !word.starts_with("//")) || word.starts_with("~/");
-    // The last one: what is refused stands behind who refused it.
+    // The last one: the refused path follows the program that was refused it.
     paths.filter(is_path).last()
 }
 
-/// The program that a launcher did not find: what stands before the words that say so.
+/// The program that a launcher did not find: it precedes the error.
 fn program(line: &str) -> Option<&str> {
     let quotes = ['\'', '"', '`', '‘', '’', ' '];
     if let Some((_, name)) = line.split_once("command not found: ") {

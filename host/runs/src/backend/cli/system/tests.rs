@@ -8,7 +8,7 @@ const AUTH: &str = "The CLI is not logged in, or its credentials were refused";
 fn named(category: Category, exit: i32, stderr: &str) -> (Category, String) {
     let mut failure = Failure::new(category, AUTH, "");
     let exit = Some(ExitStatus::Code(exit));
-    name(&mut failure, &End { exit, spoken: false, stderr, obstacle: None });
+    name(&mut failure, &End { exit, has_answer: false, stderr, obstacle: None });
     (failure.category, failure.message)
 }
 
@@ -17,7 +17,7 @@ fn configuration(message: &str) -> (Category, String) {
 }
 
 #[test]
-fn a_launcher_that_does_not_find_a_program_is_told_with_its_name() {
+fn a_program_that_a_launcher_does_not_find_is_named() {
     let missing = |name: &str| {
         configuration(&format!(
             "the CLI's launcher cannot start {name}: install it, or put its folder on the `PATH` that AgentBay is started \
@@ -47,7 +47,7 @@ fn a_launcher_that_does_not_find_a_program_is_told_with_its_name() {
 }
 
 #[test]
-fn what_the_system_refused_a_cli_is_no_missing_login() {
+fn an_error_of_the_system_is_not_a_missing_login() {
     let permission =
         |what: &str| format!("the CLI has no permission to use {what}: give it to the user that AgentBay runs as");
     let disk = "the disk is full, or its quota is used up: make room on it";
@@ -89,7 +89,7 @@ fn what_the_system_refused_a_cli_is_no_missing_login() {
 }
 
 #[test]
-fn settings_that_cannot_be_read_are_told_with_their_file() {
+fn settings_that_cannot_be_read_are_reported_with_their_file() {
     for (said, file) in [
         ("Error in /h/.gemini/settings.json: Expected ',' or '}' in JSON at position 20", "`/h/.gemini/settings.json`"),
         ("Error loading config.toml: TOML parse error at line 1, column 5", "`config.toml`"),
@@ -108,13 +108,13 @@ fn settings_that_cannot_be_read_are_told_with_their_file() {
 }
 
 #[test]
-fn a_program_that_is_being_written_to_may_be_tried_again() {
+fn a_program_that_is_being_written_may_be_retried() {
     let message = "a program that the CLI starts is being written to: try again in a moment";
     assert_eq!(named(Category::Unknown, 126, "sh: 1: /x/cli: Text file busy"), (Category::Server, message.to_owned()));
 }
 
 #[test]
-fn what_is_said_beside_another_failure_leaves_that_as_it_is() {
+fn remarks_beside_another_failure_do_not_change_it() {
     let remark = "Ripgrep not available: spawn /opt/rg EACCES. Falling back to built-in grep.";
     for (category, said) in [
         (Category::Authentication, format!("{remark}\nNo auth type is selected")),
@@ -132,9 +132,9 @@ fn what_is_said_beside_another_failure_leaves_that_as_it_is() {
 }
 
 #[test]
-fn what_was_answered_before_is_no_launchers_failure() {
+fn a_cli_that_has_answered_has_no_failure_of_a_launcher() {
     let mut failure = Failure::new(Category::Unknown, "CLI failed", "");
     let (exit, stderr) = (Some(ExitStatus::Code(127)), "sh: 1: make: not found");
-    name(&mut failure, &End { exit, spoken: true, stderr, obstacle: None });
+    name(&mut failure, &End { exit, has_answer: true, stderr, obstacle: None });
     assert_eq!(failure, Failure::new(Category::Unknown, "CLI failed", ""));
 }

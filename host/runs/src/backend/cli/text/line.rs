@@ -1,34 +1,33 @@
-//! One line as a terminal shows it: what is printed over is gone, what is erased as well. Which escape sequence means what
-//! is `terminal`'s.
+//! One line as a terminal shows it, without what was overwritten or erased. `terminal` interprets the escape sequences.
 //!
 //! A character takes one cell, however wide a terminal shows it. There is no right margin, but a jump goes no further than
-//! [`COLUMNS`] beyond the text. Nothing here takes longer than what was printed before, however it is moved about in.
+//! [`COLUMNS`] beyond the text. No operation takes longer than the text before it.
 
-/// How far a jump may go, and how much one order erases.
+/// The length of a jump, and of one erasure.
 pub(super) const COLUMNS: usize = 512;
 
 /// A line that is being printed.
 #[derive(Debug)]
 pub(super) struct Line {
-    /// What the cursor has come back over at some time, a character a cell.
+    /// The text that the cursor has returned over at some time, a character in each cell.
     cells: Vec<char>,
-    /// What was printed behind that. Nothing as long as the cursor is not at the end.
+    /// The text after that. Empty while the cursor is not at the end.
     tail: String,
-    /// Where the cursor is, unless that is the end of the text.
+    /// The cursor, unless it is at the end of the text.
     at: Option<usize>,
     saved: usize,
     /// Bytes of cells and tail.
     bytes: usize,
-    /// The most bytes there may be.
+    /// The limit of `bytes`.
     limit: usize,
-    /// It was longer than that, so that its rest is left out.
+    /// The line was longer, and its rest is left out.
     cut: bool,
-    /// The cursor goes to the beginning unless the line ends before anything else comes.
+    /// The cursor returns to the start, unless the line ends first.
     returning: bool,
-    /// Something moved the cursor or erased: what is printed may be printed over.
-    drawn: bool,
-    /// How many bytes of it have been handed over; of a line that is drawn, `shown` has them.
-    handed: usize,
+    /// The cursor was moved or text erased: text may be overwritten.
+    redrawn: bool,
+    /// The bytes that were released. Of a redrawn line, `shown` has them.
+    released: usize,
     shown: String,
 }
 
@@ -44,52 +43,51 @@ impl Line {
             limit,
             cut: false,
             returning: false,
-            drawn: false,
-            handed: 0,
+            redrawn: false,
+            released: 0,
             shown: String::new(),
         }
     }
 
-    /// Whether a part of it was left out.
+    /// Returns whether a part was left out.
     pub(super) fn is_cut(&self) -> bool {
         self.cut
     }
 
-    /// Whether there is nothing in it that is seen. Of a long one, that is not looked for.
+    /// Returns whether nothing is visible in it. Long lines are not searched.
     pub(super) fn is_blank(&self) -> bool {
         self.bytes <= COLUMNS && self.cells.iter().all(|cell| *cell == ' ') && self.tail.chars().all(|c| c == ' ')
     }
 
-    /// What has been printed and not handed over. Nothing of a line that is drawn: it may be printed over.
+    /// The text that is not released. Empty for a redrawn line, whose text may be overwritten.
     pub(super) fn open(&self) -> &str {
-        if self.drawn || self.returning { "" } else { self.tail.get(self.handed..).unwrap_or_default() }
+        if self.redrawn || self.returning { "" } else { self.tail.get(self.released..).unwrap_or_default() }
     }
 
-    /// Takes what is open as handed over.
-    pub(super) fn hand_over(&mut self) {
-        self.handed = self.tail.len();
+    /// Marks the open text as released.
+    pub(super) fn mark_released(&mut self) {
+        self.released = self.tail.len();
     }
 
-    /// Where the cursor is.
+    /// The column of the cursor.
     pub(super) fn column(&mut self) -> usize {
         self.draw()
     }
 
     /// How many bytes can be printed before there are `most`, if the line is one that is only printed.
     pub(super) fn room(&self, most: usize) -> Option<usize> {
-        (!self.drawn && !self.returning).then(|| most.saturating_sub(self.tail.len()))
+        (!self.redrawn && !self.returning).then(|| most.saturating_sub(self.tail.len()))
     }
 
-    /// The line has ended: what of it has not been handed over. If what was handed over has been printed over, it stands
-    /// as a line of its own.
+    /// Ends the line and returns what was not released. If released text was overwritten, the line is written again.
     pub(super) fn end(mut self) -> String {
-        if !self.drawn {
-            self.tail.drain(..self.handed);
+        if !self.redrawn {
+            self.tail.drain(..self.released);
             return self.tail;
         }
         let mut text: String = self.cells.into_iter().collect();
         text.push_str(&self.tail);
-        // Nobody sees blanks at the end of what is drawn.
+        // Blanks at the end of a redrawn line are invisible.
         text.truncate(text.trim_end_matches(' ').len());
         match text.strip_prefix(&self.shown) {
             Some(rest) => rest.to_owned(),
@@ -138,7 +136,7 @@ impl Line {
         self.bytes += blanks;
     }
 
-    /// The cursor goes to the beginning, unless the line ends first: then it is a part of the line end.
+    /// Returns the cursor to the start, unless the line ends first: then it is a part of the line end.
     pub(super) fn carriage_return(&mut self) {
         self.return_now();
         self.returning = true;
@@ -150,11 +148,11 @@ impl Line {
         }
     }
 
-    /// Puts every character into a cell, so that the cursor can go anywhere, and says where it is. Each is moved once.
+    /// Puts every character into a cell, so that the cursor can move anywhere, and returns its column. Each is moved once.
     fn draw(&mut self) -> usize {
-        if !self.drawn {
-            self.shown = self.tail.get(..self.handed).unwrap_or_default().to_owned();
-            self.drawn = true;
+        if !self.redrawn {
+            self.shown = self.tail.get(..self.released).unwrap_or_default().to_owned();
+            self.redrawn = true;
         }
         self.cells.extend(self.tail.chars());
         self.tail.clear();
@@ -188,7 +186,7 @@ impl Line {
         self.go_to(self.saved);
     }
 
-    /// Erases from the cursor on. At the end of the text there is nothing to erase.
+    /// Erases from the cursor to the end.
     pub(super) fn erase_rest(&mut self) {
         self.return_now();
         let Some(at) = self.at else { return };
@@ -216,7 +214,7 @@ impl Line {
         self.put_cursor(at.min(COLUMNS));
     }
 
-    /// Erases so many cells from the cursor on.
+    /// Erases a number of cells from the cursor on.
     pub(super) fn erase_cells(&mut self, count: usize) {
         let at = self.draw();
         self.erase_between(at, at.saturating_add(count.min(COLUMNS)));

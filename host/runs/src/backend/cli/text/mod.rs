@@ -1,5 +1,5 @@
-//! From the bytes of a process to clean text: UTF-8 across the borders of chunks, no byte order mark, what a terminal would
-//! leave of it, `\n` as the only line end; cut as the plugin wants it. Any split of the bytes gives the same text.
+//! From the bytes of a process to clean text: UTF-8 across the borders of chunks, no byte order mark, the text that a
+//! terminal would show, `\n` as the only line end; cut as the plugin wants it. Any split of the bytes gives the same text.
 //!
 //! Lines end at `\n` and nowhere else: U+2028 and U+0085 may stand raw inside the strings of JSON lines.
 
@@ -16,39 +16,39 @@ use terminal::Terminal;
 #[derive(Debug)]
 pub struct Cleaner {
     framing: Framing,
-    /// The bytes of a character that has not come whole.
+    /// The bytes of a character that is not complete.
     partial: Vec<u8>,
-    /// Nothing has come yet, so a byte order mark may.
+    /// Nothing has arrived yet, so a byte order mark may.
     at_start: bool,
     terminal: Terminal,
 }
 
 impl Cleaner {
-    /// A cleaner for a stream from its start. `limit` holds for the bytes of a line, where lines are handed over whole.
+    /// A cleaner for a stream from its start. `limit` is the bytes of a line, for [`Framing::Lines`].
     pub fn new(framing: Framing, limit: u64) -> Self {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         Self { framing, partial: Vec::new(), at_start: true, terminal: Terminal::new(framing, limit) }
     }
 
-    /// Takes bytes as they come, and gives back what can be handed over.
+    /// Takes bytes and returns the text that is complete.
     pub fn push(&mut self, bytes: &[u8]) -> Option<String> {
         let decoded = self.decode(bytes);
         self.print(&decoded);
         self.framed()
     }
 
-    /// Whether something is held back that [`Cleaner::flush`] would give.
+    /// Returns whether [`Cleaner::flush`] would return something.
     pub(super) fn holds(&self) -> bool {
         self.terminal.holds()
     }
 
-    /// Nothing came for a moment: gives back what was held, unless it is drawn over again and again.
+    /// Returns what is held back after a short silence, unless it is being redrawn.
     pub(super) fn flush(&mut self) -> Option<String> {
         self.terminal.flush();
         self.framed()
     }
 
-    /// The stream has ended: gives back what was held.
+    /// Returns what is held back when the stream has ended.
     pub fn finish(&mut self) -> Option<String> {
         if !self.partial.is_empty() {
             self.partial.clear();
@@ -58,7 +58,7 @@ impl Cleaner {
         self.framed()
     }
 
-    /// How many lines were longer than allowed.
+    /// The number of lines over the limit.
     pub(super) fn cut_lines(&self) -> u64 {
         self.terminal.cut_lines()
     }
@@ -99,7 +99,7 @@ impl Cleaner {
         self.terminal.print(if mark { &text['\u{FEFF}'.len_utf8()..] } else { text });
     }
 
-    /// What there is to hand over. Whole lines are handed over without the last line end.
+    /// The text to pass on. Whole lines lose their last line end.
     fn framed(&mut self) -> Option<String> {
         let mut out = self.terminal.take();
         if out.is_empty() {

@@ -1,8 +1,8 @@
-//! The end of a stream, as much of it as is worth keeping.
+//! The last bytes of a stream.
 
 use std::collections::VecDeque;
 
-/// The last bytes that came.
+/// The last bytes of a stream, up to a limit.
 #[derive(Debug)]
 pub(in super::super) struct Tail {
     bytes: VecDeque<u8>,
@@ -22,7 +22,7 @@ impl Tail {
         self.bytes.extend(bytes);
     }
 
-    /// What is kept, without the rest of a character that was cut.
+    /// The kept text, without a character that was cut.
     pub(in super::super) fn text(&self) -> String {
         let bytes = self.bytes.iter().copied().skip_while(|byte| byte & 0b1100_0000 == 0b1000_0000);
         String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).trim().to_owned()

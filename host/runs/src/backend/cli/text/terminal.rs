@@ -1,5 +1,5 @@
-//! What a terminal would leave of a text that orders it about: escape sequences and control characters are carried out as
-//! far as one line goes, and none of them is left. A line itself is `line`'s.
+//! The text that a terminal would show: escape sequences and control characters are carried out within a line, and removed.
+//! `line` holds one line.
 
 use agentbay_domain::Framing;
 use vte::{Params, Parser, Perform};
@@ -8,27 +8,27 @@ use super::line::Line;
 
 const ESCAPE: char = '\u{1b}';
 
-/// Bytes of a line that is only printed, after which its beginning is not held back any more: nobody draws lines as long.
+/// The bytes of a printed line after which its beginning is passed on: longer lines are not redrawn.
 const HELD: usize = 16 * 1024;
 
-/// A terminal that is as good as one line high.
+/// A terminal that is almost one line high.
 pub(super) struct Terminal {
-    /// There from the first escape in the line on. It is made for each line, so that an escape sequence which does not end
-    /// can take the rest of its line away, and no more.
+    /// Set from the first escape of a line. Each line has its own, so that an escape sequence without an end removes the rest
+    /// of its line and no more.
     parser: Option<Box<Parser>>,
     screen: Screen,
 }
 
-/// What can be seen.
+/// The visible text.
 struct Screen {
     framing: Framing,
     limit: usize,
-    /// The lines that have been handed over since it was asked last, each with its line end.
+    /// The lines that are complete and not yet taken, each with its line end.
     out: String,
-    /// The line before, until something is printed in this one: the cursor may go back into it. Only of a text that is
-    /// streamed: whole lines are not to wait for each other.
+    /// The previous line, until something is printed in this one: the cursor may return to it. Only for streamed text, since
+    /// whole lines do not wait for each other.
     above: Option<Line>,
-    /// The cursor has gone back into a line: others are held back until something is printed after them.
+    /// The cursor has returned to a line: others are held back until something is printed after them.
     goes_up: bool,
     line: Line,
     cut_lines: u64,
@@ -41,9 +41,9 @@ impl std::fmt::Debug for Terminal {
 }
 
 impl Terminal {
-    /// An empty one, whose lines have no more than `limit` bytes.
+    /// An empty terminal, whose lines have at most `limit` bytes.
     pub(super) fn new(framing: Framing, limit: usize) -> Self {
-        // What is streamed is not cut, but where it is drawn.
+        // Streamed text is cut only where it is redrawn.
         let limit = if framing == Framing::Text { limit.max(2 * HELD) } else { limit };
         let line = Line::new(limit);
         let (out, above) = (String::new(), None);
@@ -73,34 +73,34 @@ impl Terminal {
         }
     }
 
-    /// What has been handed over since.
+    /// Takes the lines that are complete.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.screen.out)
     }
 
-    /// Whether something is held back that may be handed over when nothing comes for a moment.
+    /// Returns whether something is held back that a short silence releases.
     pub(super) fn holds(&self) -> bool {
         let Screen { framing, above, goes_up, line, .. } = &self.screen;
         *framing == Framing::Text && (above.is_some() && !goes_up || !line.open().is_empty())
     }
 
-    /// Nothing came for a moment: hands over what is held back, but for a line that is drawn.
+    /// Releases what is held back after a short silence, but for a line that is redrawn.
     pub(super) fn flush(&mut self) {
         if self.holds() {
             self.screen.leave_above();
             self.screen.out += self.screen.line.open();
-            self.screen.line.hand_over();
+            self.screen.line.mark_released();
         }
     }
 
-    /// Nothing comes any more: hands over everything.
+    /// Releases everything at the end of the stream.
     pub(super) fn finish(&mut self) {
         self.screen.leave_above();
         let line = std::mem::replace(&mut self.screen.line, Line::new(self.screen.limit));
         self.screen.end(line);
     }
 
-    /// How many lines were longer than allowed.
+    /// The number of lines over the limit.
     pub(super) fn cut_lines(&self) -> u64 {
         self.screen.cut_lines
     }
@@ -123,7 +123,7 @@ impl Screen {
         self.out += &line.end();
     }
 
-    /// The line before cannot be gone back into any more.
+    /// The cursor cannot return to the previous line any more.
     fn leave_above(&mut self) {
         if let Some(above) = self.above.take() {
             self.end(above);
@@ -157,7 +157,7 @@ impl Screen {
         }
     }
 
-    /// The cursor goes up, where nothing stands in the line that it leaves.
+    /// Moves the cursor up, if the line that it leaves is empty.
     fn up(&mut self) {
         if self.line.is_blank()
             && let Some(above) = self.above.take()
@@ -170,7 +170,7 @@ impl Screen {
     }
 }
 
-/// Whether a character is more than an order to a terminal. U+0085 is a line end in some alphabets' texts.
+/// Returns whether a character is text and not a control character. U+0085 is a line end in some alphabets' texts.
 fn is_text(c: char) -> bool {
     !c.is_control() || matches!(c, '\t' | '\u{85}')
 }
