@@ -70,7 +70,7 @@ const TEXTS: [(&str, Stopped); 35] = [
     ("long-session", Harmless("one\ntwo\n")),
     ("undeclared-program", Failed(500, "asks for the program `sh`, which it does not declare")),
     ("ld-preload", Failed(500, "sets the variable `LD_PRELOAD`")),
-    ("file-outside", Failed(500, "a file named \"../x\"")),
+    ("file-outside", Failed(500, "a file with the invalid name \"../x\"")),
     ("many-files", Failed(500, "the plan has 100000 files")),
     ("nul-in-argument", Failed(500, "a NUL byte in argument 1")),
     ("long-arguments", Failed(400, "argument 1 of the CLI")),

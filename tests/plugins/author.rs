@@ -301,7 +301,7 @@ fn a_project_with_the_name_of_an_embedded_plugin_or_in_a_used_folder_is_refused(
         run.stderr
     };
     assert_eq!(message(&["claude"]), "`claude` is the name of an embedded plugin: choose another name\n");
-    assert!(message(&["My CLI"]).contains("\"My CLI\" is no driver name"), "{}", message(&["My CLI"]));
+    assert!(message(&["My CLI"]).contains("invalid driver name \"My CLI\""), "{}", message(&["My CLI"]));
     assert!(message(&["mine", "--lang", "cobol"]).contains("choose `rust`, `js`, `python` or `c`"));
     machine.write("note", "mine");
     assert_eq!(message(&["mine", "--dir", "."]), ". is not empty: choose another folder with --dir\n");

@@ -83,7 +83,7 @@ fn host_ip(name: &str) -> Option<std::net::IpAddr> {
 
 fn check_key(request: &Request, access: &Access) -> Result<(), ApiError> {
     let open = matches!(request.uri().path(), "/healthz" | "/readyz");
-    if open || !access.needs_key() || key(request.headers()).is_some_and(|key| api_key::is_known(access, key)) {
+    if open || !access.requires_key() || key(request.headers()).is_some_and(|key| api_key::is_known(access, key)) {
         return Ok(());
     }
     Err(ApiError::no_key())

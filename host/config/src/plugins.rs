@@ -88,8 +88,8 @@ fn folder(section: &mut Section<'_>, key: &'static str, place: (&str, &str, &str
         return paths.resolve(&item).unwrap_or_default();
     }
     let (variable, in_home, ours) = place;
-    let base = paths.environment.folder(variable).map(Path::to_path_buf);
-    match base.or_else(|| Some(paths.environment.folder("HOME")?.join(in_home))) {
+    let base = paths.environment.absolute_path(variable).map(Path::to_path_buf);
+    match base.or_else(|| Some(paths.environment.absolute_path("HOME")?.join(in_home))) {
         Some(base) => base.join(ours),
         None => {
             section.fault(key, "HOME is not set, so there is no default: set this key to a folder");

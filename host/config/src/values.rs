@@ -125,7 +125,7 @@ impl Paths<'_> {
         let Some(in_home) = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
             return Some(plain(&self.folder.join(text)));
         };
-        let Some(home) = self.environment.folder("HOME") else {
+        let Some(home) = self.environment.absolute_path("HOME") else {
             item.fault("begins with `~`, but HOME is not set: write an absolute path");
             return None;
         };

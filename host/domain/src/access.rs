@@ -1,11 +1,11 @@
-//! Who may use the server, as the settings say it: the keys, by their digests, the names that it answers to, and the pages that it lets in. How
-//! a request is checked against it, and a key compared, is the surfaces'.
+//! Access rules from the settings: API keys (as digests), accepted host names and allowed origins. Checking a request
+//! against them, and comparing a key, belongs to the `api` crate.
 
 use std::fmt;
 
 use crate::Sha256Sum;
 
-/// Who may use the server.
+/// The rules for who may use the server.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Access {
     keys: Vec<Sha256Sum>,
@@ -14,7 +14,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Keeps the digests of the keys, not the keys, and the names of hosts and origins in lower case.
+    /// Stores the digests of the keys, not the keys, and hosts and origins in lower case.
     pub fn new<'a>(
         keys: impl IntoIterator<Item = &'a str>,
         hosts: impl IntoIterator<Item = &'a str>,
@@ -27,33 +27,33 @@ impl Access {
         }
     }
 
-    /// Whether a key is asked for at all.
-    pub fn needs_key(&self) -> bool {
+    /// Returns whether requests need a key.
+    pub fn requires_key(&self) -> bool {
         !self.keys.is_empty()
     }
 
     /// The digests of the keys.
-    pub fn keys(&self) -> &[Sha256Sum] {
+    pub fn key_digests(&self) -> &[Sha256Sum] {
         &self.keys
     }
 
-    /// Whether every key of another one is among these.
+    /// Returns whether every key of `other` is also a key here.
     pub fn has_all_keys_of(&self, other: &Self) -> bool {
         other.keys.iter().all(|key| self.keys.contains(key))
     }
 
-    /// Host names, with or without a port, to answer to besides the listen address.
+    /// Host names, with or without a port, that are accepted besides the listen address.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// Whether pages of this origin may use the server.
+    /// Returns whether pages of this origin may use the server.
     pub fn allows_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|allowed| allowed.eq_ignore_ascii_case(origin))
     }
 }
 
-/// Without the digests: a key that is short can be found by its digest.
+/// Omits the digests: a short key can be guessed from its digest.
 impl fmt::Debug for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { keys, hosts, origins } = self;
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_is_gone_is_noticed_and_none_is_shown() {
+    fn removed_keys_are_detected_and_debug_output_shows_none() {
         let access = |keys: &[&str]| Access::new(keys.iter().copied(), ["box"], []);
         assert!(access(&["a", "b"]).has_all_keys_of(&access(&["b"])));
         assert!(!access(&["a"]).has_all_keys_of(&access(&["b"])));
@@ -76,8 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn without_keys_none_is_asked_for() {
-        assert!(!Access::default().needs_key());
-        assert!(Access::new(["one"], [], []).needs_key());
+    fn a_key_is_required_only_if_one_is_configured() {
+        assert!(!Access::default().requires_key());
+        assert!(Access::new(["one"], [], []).requires_key());
     }
 }

@@ -1,10 +1,10 @@
-//! What a plugin is for, as it describes itself when it is loaded.
+//! A plugin's description of itself, read when it is loaded.
 
 use std::fmt;
 
-use super::shown::is_deceptive;
+use super::terminal_safe::is_deceptive;
 
-/// A driver's name: lower-case letters, digits and dashes, beginning with a letter, 40 characters at the most.
+/// A driver's name: lower-case letters, digits and dashes, starting with a letter, at most 40 characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PluginId(String);
 
@@ -14,7 +14,7 @@ impl PluginId {
         &self.0
     }
 
-    /// Whether a file is named after it, by its name without `.wasm`: `NAME` or `NAME-VERSION`.
+    /// Returns whether a file name without `.wasm` belongs to this plugin: `NAME` or `NAME-VERSION`.
     pub fn names(&self, stem: &str) -> bool {
         stem.strip_prefix(self.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     }
@@ -28,7 +28,7 @@ impl TryFrom<String> for PluginId {
         if name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(fits) && name.len() <= 40 {
             Ok(Self(name))
         } else {
-            Err(DescriptionError::Id(name.chars().take(MOST_BYTES).collect()))
+            Err(DescriptionError::InvalidId(name.chars().take(MAX_TEXT_BYTES).collect()))
         }
     }
 }
@@ -39,35 +39,35 @@ impl fmt::Display for PluginId {
     }
 }
 
-/// How the host cuts the CLI's output before it reaches the plugin.
+/// How the host splits the CLI's output before it passes it to the plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Whole lines only.
     Lines,
-    /// What came, cut at the borders of characters and terminal escapes.
+    /// Text as it arrives, split only between characters and terminal escapes.
     Text,
 }
 
-/// What the CLI and its plugin can do. The names are those of `flags features` in the contract.
+/// The features that the CLI and its plugin support. The names are those of `flags features` in the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Features {
-    /// Text comes while it is generated.
+    /// Text arrives while it is generated.
     pub partial: bool,
-    /// Reasoning is told.
+    /// Reasoning is reported.
     pub reasoning: bool,
-    /// Tool calls are told.
+    /// Tool calls are reported.
     pub tools: bool,
     /// A session can be resumed by its id.
     pub resume: bool,
-    /// The CLI takes system instructions apart from the prompt.
+    /// The CLI accepts system instructions separately from the prompt.
     pub system_prompt: bool,
-    /// The CLI can be held to a JSON Schema.
+    /// The answer can be constrained to a JSON Schema.
     pub output_schema: bool,
-    /// The CLI takes further directories.
+    /// The CLI accepts additional directories.
     pub extra_dirs: bool,
     /// The model can be chosen.
     pub model_choice: bool,
-    /// The CLI can be kept from changing anything.
+    /// The CLI can be prevented from changing anything.
     pub read_only: bool,
     /// One process can run many turns.
     pub many_turns: bool,
@@ -76,20 +76,20 @@ pub struct Features {
 /// A model the CLI is known to offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfferedModel {
-    /// The vendor's name of it.
+    /// The vendor's name for it.
     pub id: String,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
-    /// How many tokens it takes.
+    /// Its context window, in tokens.
     pub context_window: Option<u32>,
 }
 
-/// How to find out about an installed CLI.
+/// How to find an installed CLI and its version.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Probe {
-    /// Arguments that make it print its version.
+    /// Arguments that make the CLI print its version.
     pub version_args: Vec<String>,
-    /// How the versions begin that the plugin was tested with, parted by commas.
+    /// Prefixes of the versions that the plugin was tested with, separated by commas.
     pub tested_versions: String,
     /// How to install the CLI.
     pub install_hint: String,
@@ -100,75 +100,79 @@ pub struct Probe {
 /// How the CLI's home folder is moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
-    /// The variable that moves it.
+    /// The environment variable that moves it.
     pub env: String,
-    /// Files in it that hold the login.
+    /// Files in it that contain the login.
     pub keep: Vec<String>,
 }
 
-/// What a plugin is for.
+/// A plugin's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// The driver's name in the configuration.
     pub id: PluginId,
-    /// Its name for people.
+    /// Its display name.
     pub name: String,
     /// The plugin's own version.
     pub version: String,
-    /// The programs it may start, as bare names; none if the model's configuration must name the program.
+    /// The programs it may start, as bare names. Empty if the model's configuration must name the program.
     pub programs: Vec<String>,
-    /// How it wants the output cut.
+    /// How the host splits the CLI's output for it.
     pub framing: Framing,
-    /// What it can do.
+    /// The features it supports.
     pub features: Features,
     /// Models the CLI is known to offer.
     pub models: Vec<OfferedModel>,
-    /// How to find out about an installed CLI.
+    /// How to find an installed CLI and its version.
     pub probe: Probe,
     /// How the CLI's home folder is moved, if it can be.
     pub home: Option<Home>,
 }
 
-/// Why a description is refused.
+/// A reason to refuse a description.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DescriptionError {
-    /// The id cannot stand in a configuration.
-    #[error("{0:?} is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most")]
-    Id(String),
-    /// A program is named by more than its bare name.
+    /// The id cannot be used in a configuration.
     #[error(
-        "the plugin declares the program {0:?}: declare a bare name of ASCII letters, digits and signs, without a path"
+        "invalid driver name {0:?}: use lower-case letters, digits and dashes, starting with a letter, at most 40 \
+         characters"
     )]
-    Program(String),
-    /// A text is longer than anything that it could say.
-    #[error("the plugin describes itself with {what} of {length} bytes: {MOST_BYTES} is the most")]
-    Long {
-        /// What the text is for.
+    InvalidId(String),
+    /// A program is not given by its bare name.
+    #[error(
+        "the plugin declares an invalid program name {0:?}: declare a bare name of printable ASCII, without a path"
+    )]
+    InvalidProgram(String),
+    /// A text is too long.
+    #[error("the plugin's description has {what} of {length} bytes: at most {MAX_TEXT_BYTES} are allowed")]
+    TextTooLong {
+        /// The purpose of the text.
         what: &'static str,
         /// Its length.
         length: usize,
     },
-    /// A text has characters that a terminal obeys or hides.
-    #[error("the plugin describes itself with control or invisible characters in {0}: leave them out")]
-    Control(&'static str),
-    /// A list is longer than any that could be meant.
-    #[error("the plugin describes itself with {length} {what}: {MOST_ENTRIES} is the most")]
-    Many {
-        /// What is listed.
+    /// A text has characters that control a terminal or are invisible on it.
+    #[error("the plugin's description has control or invisible characters in {0}: remove them")]
+    ControlCharacter(&'static str),
+    /// A list is too long.
+    #[error("the plugin's description has {length} {what}: at most {MAX_ENTRIES} are allowed")]
+    TooManyEntries {
+        /// The kind of the entries.
         what: &'static str,
-        /// How many there are.
+        /// The number of entries.
         length: usize,
     },
 }
 
-/// A name, a hint or a version is a line; this is several.
-const MOST_BYTES: usize = 1000;
+/// A name, a hint or a version takes one line; this allows several.
+const MAX_TEXT_BYTES: usize = 1000;
 
-/// More than any CLI offers, of anything.
-const MOST_ENTRIES: usize = 500;
+/// More models, programs or files than any CLI has.
+const MAX_ENTRIES: usize = 500;
 
 impl Description {
-    /// Whether a plan may name this program. A plugin that declares none leaves it to the configuration.
+    /// Returns whether a plan may name this program. If the plugin declares none, the plan names none and the
+    /// configuration chooses the program.
     pub fn declares(&self, program: &str) -> bool {
         match self.programs.as_slice() {
             [] => program.is_empty(),
@@ -176,16 +180,17 @@ impl Description {
         }
     }
 
-    /// Checks what is acted on, the programs, and that all the rest can be kept and shown.
+    /// Validates the program names, which decide what may be started, and limits the other texts so that they can be
+    /// stored and displayed.
     ///
     /// # Errors
     /// See [`DescriptionError`].
-    pub fn checked(self) -> Result<Self, DescriptionError> {
-        // What looks like another program is taken for it by whoever grants it.
+    pub fn validated(self) -> Result<Self, DescriptionError> {
+        // A user who grants programs could mistake a lookalike name for another program.
         let plain = |c: char| c.is_ascii_graphic() && !matches!(c, '/' | '\\');
         let bare = |name: &str| !name.is_empty() && !name.starts_with(['-', '.']) && name.chars().all(plain);
         if let Some(name) = self.programs.iter().find(|name| !bare(name)) {
-            return Err(DescriptionError::Program(name.chars().take(MOST_BYTES).collect()));
+            return Err(DescriptionError::InvalidProgram(name.chars().take(MAX_TEXT_BYTES).collect()));
         }
         let keep = self.home.as_ref().map_or(&[][..], |home| home.keep.as_slice());
         for (what, length) in [
@@ -194,15 +199,15 @@ impl Description {
             ("arguments", self.probe.version_args.len()),
             ("files of a home", keep.len()),
         ] {
-            if length > MOST_ENTRIES {
-                return Err(DescriptionError::Many { what, length });
+            if length > MAX_ENTRIES {
+                return Err(DescriptionError::TooManyEntries { what, length });
             }
         }
-        self.texts().try_for_each(|(what, text)| line(what, text))?;
+        self.texts().try_for_each(|(what, text)| check_text(what, text))?;
         Ok(self)
     }
 
-    /// Every text, and what it is for.
+    /// Every text and its purpose.
     fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { name, version, probe, home, .. } = self;
         let Probe { version_args, tested_versions, install_hint, login_hint } = probe;
@@ -223,13 +228,17 @@ impl Description {
     }
 }
 
-/// Whether a text fits into a line of a list.
-fn line(what: &'static str, text: &str) -> Result<(), DescriptionError> {
-    if text.len() > MOST_BYTES {
-        return Err(DescriptionError::Long { what, length: text.len() });
+/// Checks that a text can be displayed in a list.
+fn check_text(what: &'static str, text: &str) -> Result<(), DescriptionError> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(DescriptionError::TextTooLong { what, length: text.len() });
     }
-    // Hints may be of several lines.
-    if text.chars().any(|c| is_deceptive(c) && c != '\n') { Err(DescriptionError::Control(what)) } else { Ok(()) }
+    // A hint may have several lines.
+    if text.chars().any(|c| is_deceptive(c) && c != '\n') {
+        Err(DescriptionError::ControlCharacter(what))
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -237,12 +246,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_driver_name_is_plain() {
+    fn a_driver_name_has_only_lower_case_letters_digits_and_dashes() {
         for name in ["codex", "ax-glm", "a1"] {
             assert_eq!(PluginId::try_from(name.to_owned()).unwrap().as_str(), name);
         }
         for name in ["", "Codex", "1a", "-a", "a b", "a/b", "é", &"a".repeat(41)] {
-            assert_eq!(PluginId::try_from(name.to_owned()), Err(DescriptionError::Id(name.to_owned())));
+            assert_eq!(PluginId::try_from(name.to_owned()), Err(DescriptionError::InvalidId(name.to_owned())));
         }
     }
 
@@ -261,31 +270,31 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_declared_by_its_bare_name() {
-        let declared = |program: &str| Description { programs: vec![program.to_owned()], ..description() }.checked();
+    fn only_a_bare_program_name_is_accepted() {
+        let declared = |program: &str| Description { programs: vec![program.to_owned()], ..description() }.validated();
         assert!(declared("codex").is_ok());
         for program in ["", "/bin/sh", "../sh", "-x", ".x", "a\0", "сodex", "a b", "a\u{202e}"] {
-            assert_eq!(declared(program), Err(DescriptionError::Program(program.to_owned())));
+            assert_eq!(declared(program), Err(DescriptionError::InvalidProgram(program.to_owned())));
         }
     }
 
     #[test]
-    fn what_is_kept_and_shown_has_an_end_and_cannot_order_a_terminal_about() {
-        let named = |name: String| Description { name, ..description() }.checked();
+    fn texts_and_lists_are_limited_and_cannot_control_a_terminal() {
+        let named = |name: String| Description { name, ..description() }.validated();
         assert!(named("x".repeat(1000)).is_ok());
-        assert_eq!(named("x".repeat(1001)), Err(DescriptionError::Long { what: "a name", length: 1001 }));
+        assert_eq!(named("x".repeat(1001)), Err(DescriptionError::TextTooLong { what: "a name", length: 1001 }));
         for name in ["\u{1b}[2J", "a\u{202e}b", "a\u{2028}b", "a\u{200b}b"] {
-            assert_eq!(named(name.to_owned()), Err(DescriptionError::Control("a name")));
+            assert_eq!(named(name.to_owned()), Err(DescriptionError::ControlCharacter("a name")));
         }
         let model = || OfferedModel { id: "m".to_owned(), name: String::new(), context_window: None };
         let offering = |count: usize| {
             let models = std::iter::repeat_with(model).take(count).collect();
-            Description { models, ..description() }.checked()
+            Description { models, ..description() }.validated()
         };
         assert!(offering(500).is_ok());
-        assert_eq!(offering(501), Err(DescriptionError::Many { what: "models", length: 501 }));
+        assert_eq!(offering(501), Err(DescriptionError::TooManyEntries { what: "models", length: 501 }));
         let home = Some(Home { env: "H".to_owned(), keep: vec!["a\0".to_owned()] });
-        let at_home = Description { home, ..description() }.checked();
-        assert_eq!(at_home, Err(DescriptionError::Control("a file of a home")));
+        let at_home = Description { home, ..description() }.validated();
+        assert_eq!(at_home, Err(DescriptionError::ControlCharacter("a file of a home")));
     }
 }

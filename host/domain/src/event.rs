@@ -1,11 +1,11 @@
-//! What a CLI said, as its plugin understood it. Written as JSON it has the form in which recorded runs keep what is
-//! expected of them.
+//! Events that a plugin reads from a CLI's output. Their JSON form is the one of the expected events (`golden.json`)
+//! of recorded runs.
 
 use serde::Serialize;
 
 use super::{Outcome, UsageReport};
 
-/// The agent called one of its tools.
+/// A call by the agent of one of its tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ToolCall {
@@ -17,90 +17,90 @@ pub struct ToolCall {
     pub input: String,
 }
 
-/// A tool answered.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ToolResult {
     /// The id of the call.
     pub id: String,
-    /// What the tool gave back.
+    /// The tool's output.
     pub output: String,
-    /// The tool failed.
+    /// Whether the tool failed.
     pub is_error: bool,
 }
 
-/// How much a notice matters.
+/// The importance of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// For whoever debugs the plugin.
+    /// For debugging the plugin.
     Debug,
     /// Worth a line in the log.
     Info,
-    /// Something went wrong, and the run goes on.
+    /// Something went wrong, but the run continues.
     Warning,
 }
 
-/// A remark for the log, never a part of the answer.
+/// A message for the log, never part of the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Notice {
-    /// How much it matters.
+    /// Its importance.
     pub level: Level,
-    /// The remark.
+    /// The text.
     pub message: String,
 }
 
-/// What has no case of its own.
+/// An extension: data that has no case of its own in [`Event`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Extra {
-    /// What it is.
+    /// Its kind.
     pub kind: String,
     /// Its content as JSON.
     pub json: String,
 }
 
 impl Extra {
-    /// Whether the plugin asks to wait a moment behind the end of the turn, since more may come.
+    /// Returns whether the plugin requests a short wait after the end of the turn, because more output may follow.
     pub fn asks_to_settle(&self) -> bool {
         self.kind == "settle"
     }
 }
 
-/// What a CLI said.
+/// An event of a CLI, as its plugin reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
-    /// New text of the answer, never twice.
+    /// New text of the answer. No text is reported twice.
     Text(String),
     /// A new message of the assistant begins.
     TextBreak,
     /// New text of the agent's reasoning.
     Reasoning(String),
-    /// The agent called a tool.
+    /// A tool call.
     ToolCall(ToolCall),
-    /// A tool answered.
+    /// The result of a tool call.
     ToolResult(ToolResult),
     /// The CLI's own id of the session.
     Session(String),
     /// Tokens used.
     Usage(UsageReport),
-    /// A remark for the log.
+    /// A message for the log.
     Notice(Notice),
     /// Text to write to the CLI's standard input.
     Reply(String),
-    /// The CLI's standard input is to be closed.
+    /// A request to close the CLI's standard input.
     EndInput,
-    /// The turn is over, whatever the process does after it.
+    /// The end of the turn, regardless of what the process does after it.
     Done(Outcome),
-    /// What has no case of its own.
+    /// An extension.
     Extra(Extra),
 }
 
 impl Event {
-    /// What an event takes besides its text, about.
+    /// Approximate bytes of memory that an event takes in addition to its text.
     pub const COST: u64 = 64;
 
-    /// The bytes that it takes, about.
+    /// The approximate bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
         let text = match self {
             Self::Text(text) | Self::Reasoning(text) | Self::Session(text) | Self::Reply(text) => text.len(),
@@ -114,7 +114,7 @@ impl Event {
         Self::COST + text as u64
     }
 
-    /// Whether it is a part of what the client is answered.
+    /// Returns whether it is part of the answer to the client.
     pub fn is_answer(&self) -> bool {
         matches!(self, Self::Text(_) | Self::Reasoning(_))
     }

@@ -1,18 +1,18 @@
-//! Why something failed, in the ten categories that decide what happens next.
+//! Failures of runs, in ten categories that decide between retry, fallback and giving up.
 //!
-//! What a category means in HTTP is `http::error`'s.
+//! The `api` crate maps categories to HTTP statuses.
 
 use serde::Serialize;
 
 use super::RetryHint;
 
-/// What kind of failure it was.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
-    /// The account's allowance is used up.
+    /// The account's quota is exhausted.
     Quota,
-    /// Too many requests for now.
+    /// Too many requests in a short time.
     RateLimit,
     /// Not logged in, or not allowed.
     Authentication,
@@ -22,29 +22,29 @@ pub enum Category {
     Network,
     /// The provider failed.
     Server,
-    /// It took too long.
+    /// A time limit expired.
     Timeout,
     /// A program, a model or a session does not exist.
     NotFound,
-    /// Something is set up wrongly.
+    /// A setting or an installation is wrong.
     Configuration,
     /// Anything else.
     Unknown,
 }
 
 impl Category {
-    /// Whether the same may come out better a moment later.
+    /// Returns whether the same run may succeed a moment later.
     pub fn may_try_again(self) -> bool {
         matches!(self, Self::RateLimit | Self::Network | Self::Server | Self::Timeout)
     }
 
-    /// Whether the client is asked to try again by itself. Of anything else a repetition would be one more run of an agent that
-    /// meets the same, or does the same work a second time.
+    /// Returns whether the client is asked to retry on its own. For any other category a retry would start another run
+    /// that fails in the same way or repeats work that was already done.
     pub fn invites_another_try(self) -> bool {
         self == Self::RateLimit
     }
 
-    /// Whether another model may do what this one could not.
+    /// Returns whether another model may succeed where this one failed.
     pub fn may_fall_back(self) -> bool {
         matches!(self, Self::Quota | Self::Network | Self::Server | Self::Timeout | Self::NotFound | Self::Unknown)
     }
@@ -66,21 +66,21 @@ impl Category {
     }
 }
 
-/// Why a run failed.
+/// A failed run's reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Failure {
-    /// What kind of failure it was.
+    /// The kind of the failure.
     pub category: Category,
-    /// One sentence for the client, which says what to do where that is known.
+    /// One sentence for the client, with the remedy where it is known.
     pub message: String,
-    /// What stood behind it, such as the end of the CLI's standard error.
+    /// The evidence, such as the end of the CLI's standard error.
     pub detail: String,
-    /// When to try again, if the CLI told.
+    /// When to retry, if the CLI reported it.
     pub retry: Option<RetryHint>,
 }
 
 impl Failure {
-    /// A failure with nothing known about when to try again.
+    /// Creates a failure without a retry hint.
     pub fn new(category: Category, message: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { category, message: message.into(), detail: detail.into(), retry: None }
     }

@@ -1,44 +1,44 @@
-//! What agents may leave in a repository for the tasks that come after theirs.
+//! Helper scripts that agents may add to a repository for later tasks.
 
 use std::fmt;
 
-/// Whether agents may add small tools of their own to a repository.
+/// Whether agents may add helper scripts to a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Helpers {
-    /// They are told not to.
+    /// The prompt forbids it.
     Forbidden,
-    /// They are told where to put them.
+    /// The prompt names the folder for them.
     Allowed {
-        /// The folder for them.
+        /// The folder.
         dir: RepoPath,
-        /// Set if new files in it are committed after a run, with an entry in this file.
+        /// If set, new files in the folder are committed after a run, with an entry in this file.
         log: Option<RepoPath>,
     },
 }
 
-/// A path inside a repository, with `/` between its parts: it leads neither out of it nor into git's own folder.
+/// A path inside a repository, separated by `/`. It points neither outside the repository nor into `.git`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepoPath(String);
 
-/// Why a text is no path inside a repository.
+/// The text is not a valid path inside a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{0}: name a place inside the repository, such as \"tools/agent\"")]
-pub struct NoRepoPath(&'static str);
+#[error("{0}: use a path inside the repository, such as \"tools/agent\"")]
+pub struct InvalidRepoPath(&'static str);
 
 impl TryFrom<String> for RepoPath {
-    type Error = NoRepoPath;
+    type Error = InvalidRepoPath;
 
-    fn try_from(text: String) -> Result<Self, NoRepoPath> {
+    fn try_from(text: String) -> Result<Self, InvalidRepoPath> {
         let text = text.strip_suffix('/').map(str::to_owned).unwrap_or(text);
         if text.chars().any(|c| c.is_control() || c == '\\') {
-            return Err(NoRepoPath("has a backslash or a control character in it"));
+            return Err(InvalidRepoPath("contains a backslash or a control character"));
         }
         for part in text.split('/') {
             match part {
-                "" => return Err(NoRepoPath("is empty, absolute or has an empty part")),
-                "." | ".." => return Err(NoRepoPath("has a `.` or `..` in it")),
-                // Some file systems take the one for the other.
-                _ if part.eq_ignore_ascii_case(".git") => return Err(NoRepoPath("leads into git's own folder")),
+                "" => return Err(InvalidRepoPath("is empty, absolute or has an empty part")),
+                "." | ".." => return Err(InvalidRepoPath("contains `.` or `..`")),
+                // Some file systems ignore case.
+                _ if part.eq_ignore_ascii_case(".git") => return Err(InvalidRepoPath("points into `.git`")),
                 _ => {}
             }
         }
@@ -47,12 +47,12 @@ impl TryFrom<String> for RepoPath {
 }
 
 impl RepoPath {
-    /// Where agents put their helpers if nothing else is said.
+    /// The default folder for helper scripts.
     pub fn of_helpers() -> Self {
         Self("tools/agent".to_owned())
     }
 
-    /// The log of what was committed for them if nothing else is said.
+    /// The default log of committed helper scripts.
     pub fn of_log() -> Self {
         Self("AGENT_LOG.md".to_owned())
     }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_leads_out_of_the_repository_or_into_git_is_none() {
+    fn a_path_outside_the_repository_or_into_git_is_refused() {
         for text in ["", "/", "/etc", "..", "a/../../b", "./a", "a//b", ".git/hooks", "a/.GIT", "a\\b", "a\nb", "a/.."]
         {
             assert!(RepoPath::try_from(text.to_owned()).is_err(), "{text:?}");

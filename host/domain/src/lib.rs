@@ -1,6 +1,6 @@
-//! The vocabulary: what the parts of the host say to each other. No I/O, and no knowledge of HTTP, WebAssembly or git.
+//! Types that the crates of the host share. No I/O, and no knowledge of HTTP, WebAssembly or git.
 //!
-//! Values are built valid, so nothing downstream checks again.
+//! Constructors validate, so that no other code has to check a value again.
 
 mod access;
 mod conversation;
@@ -18,8 +18,8 @@ mod reply;
 mod retry;
 mod session;
 mod sha256;
-mod shown;
 mod signer;
+mod terminal_safe;
 mod trust;
 mod turn;
 mod usage;
@@ -30,7 +30,7 @@ pub use description::{Description, DescriptionError, Features, Framing, Home, Of
 pub use environment::Environment;
 pub use event::{Event, Extra, Level, Notice, ToolCall, ToolResult};
 pub use failure::{Category, Failure};
-pub use helpers::{Helpers, NoRepoPath, RepoPath};
+pub use helpers::{Helpers, InvalidRepoPath, RepoPath};
 pub use limits::{
     ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
 };
@@ -40,10 +40,10 @@ pub use own_address::OwnAddress;
 pub use plan::{Plan, PlanError, PlanFile};
 pub use reply::{Part, Reply};
 pub use retry::{RetryHint, WallClock};
-pub use session::{NoSessionId, SessionId};
-pub use sha256::{NoSha256Sum, Sha256Sum};
-pub use shown::{is_deceptive, visible, visible_path};
-pub use signer::{NoSigner, Signer};
+pub use session::{InvalidSessionId, SessionId};
+pub use sha256::{InvalidSha256Sum, Sha256Sum};
+pub use signer::{InvalidSigner, Signer};
+pub use terminal_safe::{is_deceptive, visible, visible_path};
 pub use trust::{Authority, Grant, Granted, Trust, Wasi};
-pub use turn::{NoRunId, Permission, RunId, StreamName, Turn};
+pub use turn::{InvalidRunId, Permission, RunId, StreamName, Turn};
 pub use usage::{Usage, UsageReport, UsageScope, UsageTally};

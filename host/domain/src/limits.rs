@@ -1,36 +1,37 @@
-//! What a request, a plugin and a run may use, with the defaults. The keys in proxy.toml are `config::limits`'.
+//! Limits of connections, requests, plugins, runs, queue and reload, with their defaults. `config::limits` reads their
+//! keys from proxy.toml.
 
 use std::time::Duration;
 
 const MIB: u64 = 1024 * 1024;
 
-/// Every limit, by what it holds.
+/// Every limit, grouped by what it bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// How many connections clients may have.
+    /// Limits of client connections.
     pub connections: ConnectionLimits,
-    /// What a client may ask for.
+    /// Limits of a request and its answer.
     pub http: HttpLimits,
-    /// What a plugin may use.
+    /// Limits of a plugin.
     pub plugin: PluginLimits,
-    /// What a run may use, unless its model says otherwise.
+    /// Limits of a run, unless its model overrides them.
     pub run: RunLimits,
-    /// How many runs there may be.
+    /// Limits of the number of runs and of waiting requests.
     pub queue: QueueLimits,
-    /// How a failed run is tried again.
+    /// Limits of retries.
     pub retry: RetryLimits,
-    /// How changes of the settings are taken.
+    /// Limits of reloading the settings.
     pub reload: ReloadLimits,
 }
 
-/// How many connections clients may have, whoever they are. They hold from the start of the server to its end.
+/// Limits of client connections, with or without a key. They apply from the start of the server; a reload does not
+/// change them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Connections at once; others wait to be accepted. Of the 1024 files that most systems allow a process, runs need some
-    /// as well.
+    /// Connections at once; further ones wait to be accepted. Most systems allow a process 1024 open files, and runs
+    /// need some of them.
     pub most: usize,
-    /// How long a connection may take to send the head of a request, from when one is waited for. Clients that keep
-    /// connections for the next request drop them after some seconds.
+    /// How long the server waits for the complete head of a request. Clients close idle connections after some seconds.
     pub head: Duration,
 }
 
@@ -40,17 +41,17 @@ impl Default for ConnectionLimits {
     }
 }
 
-/// What a client may ask for.
+/// Limits of a request and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Bytes of a request's body. Chat clients send a whole conversation each time, images not among it.
+    /// Bytes of a request's body. Chat clients send the whole conversation each time, without images.
     pub body: u64,
-    /// How long a streamed answer waits for its first event before its headers go out: until then a failure has a
-    /// status of its own, after it the client is told to wait.
+    /// How long a streamed answer waits for its first event before its headers are sent. Until then a failure has its
+    /// own status; afterwards the client receives signs of life.
     pub headers_after: Duration,
-    /// How long a streamed answer may be silent before a sign of life is sent. Clients give up after 300 s.
+    /// How long a streamed answer may be silent before a sign of life is sent. Clients time out after 300 s.
     pub keep_alive: Duration,
-    /// How long a run goes on without anybody listening, if its client is one that may come back for it.
+    /// How long a run continues without a client, if its client may reconnect.
     pub linger: Duration,
 }
 
@@ -65,34 +66,34 @@ impl Default for HttpLimits {
     }
 }
 
-/// What a plugin may use.
+/// Limits of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PluginLimits {
     /// Bytes of a component file.
     pub file: u64,
-    /// How long the file system may take to hand over a file: one that does not answer holds nobody up.
+    /// How long reading a file may take, so that a file system that hangs delays no other plugin.
     pub read: Duration,
-    /// How long a file may be compiled.
+    /// How long compiling a file may take.
     pub compile: Duration,
-    /// Bytes of memory that compiling a file may take: some dozens for each byte of the file, and most of all for the
-    /// longest function in it.
+    /// Bytes of memory that compiling a file may use: some dozens for each byte of the file, most of them for its
+    /// longest function.
     pub compile_memory: u64,
-    /// Bytes of all memories and tables of one run together.
+    /// Bytes of all memories and tables of one run, in total.
     pub memory: u64,
-    /// Core instances, memories and tables of one run, of each kind. Components of the languages that link libraries at
-    /// run time have some dozens.
+    /// Core instances, memories and tables of one run, each kind counted separately. Components of languages that link
+    /// libraries at run time have some dozens.
     pub instances: usize,
-    /// Processor time of one call: a line takes microseconds.
+    /// CPU time of one call: a line takes microseconds.
     pub call_cpu: Duration,
-    /// Processor time of all calls of one run.
+    /// CPU time of all calls of one run.
     pub run_cpu: Duration,
-    /// Bytes that one call may hand over to the host.
+    /// Bytes that one call may return to the host.
     pub result: u64,
-    /// Events that one call may hand over. A call hears 64 KiB at most, beside the end of a line that was begun
-    /// before: this is an event for each byte.
+    /// Events that one call may return. A call receives at most 64 KiB, except for the end of a line that started
+    /// before: this is one event for each byte.
     pub events: usize,
-    /// Bytes of all events of one run, each counted with [`Event::COST`](super::Event::COST) besides: twice what a CLI
-    /// may print.
+    /// Bytes of all events of one run, including [`Event::COST`](super::Event::COST) for each: twice what a CLI may
+    /// print.
     pub output: u64,
     /// Notices of one run that are logged.
     pub notices: usize,
@@ -117,16 +118,16 @@ impl Default for PluginLimits {
     }
 }
 
-/// How many copies of a turn a plugin may hold: the turn itself, what it makes of it for the CLI, in which a character may
+/// How many copies of a turn a plugin may hold: the turn itself, its form for the CLI, in which a character may
 /// become several, and a buffer that grows by doubling.
 const COPIES: u64 = 8;
 
-/// Processor time of a call for each MiB of its turn: several times what escaping it takes.
+/// CPU time of a call for each MiB of its turn: several times what escaping it takes.
 const PER_MIB: Duration = Duration::from_millis(50);
 
 impl PluginLimits {
-    /// What a plugin may use for a turn of so many bytes. The limits are for what it does of its own accord: what a client
-    /// sends is limited by `limits.body`, and must not wear a plugin out.
+    /// The limits of a plugin for a turn of `bytes` bytes. They grow with the turn, because a long prompt, which
+    /// `limits.body` limits, must not exhaust a plugin.
     #[must_use]
     pub fn for_turn(self, bytes: u64) -> Self {
         let copies = bytes.saturating_mul(COPIES);
@@ -142,34 +143,36 @@ impl PluginLimits {
     }
 }
 
-/// What a run may use.
+/// Limits of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLimits {
     /// Bytes of one line of output. Real CLIs print lines of half a MiB.
     pub line: u64,
-    /// Bytes of all that a CLI prints.
+    /// Bytes of all output of a CLI.
     pub output: u64,
-    /// Bytes of an answer that wait in memory: for a client that reads slowly, or for the answer to be complete.
+    /// Bytes of an answer that are buffered: until a slow client reads them, or until the answer is complete.
     pub unread: u64,
     /// Bytes kept of the end of standard error, for the error report.
     pub stderr: u64,
-    /// How long a process may take to end after it was asked to, or after its turn was over.
+    /// How long a process may take to end after a request to end, or after the end of its turn.
     pub grace: Duration,
-    /// How long a process that has ended is listened to while nothing comes and a descendant holds its pipes open. What
-    /// it has printed itself is read in any case, so that a moment is enough.
+    /// How long the pipes of an ended process are read while they are silent and a descendant holds them open. The
+    /// process's own output is read in any case, so that a short time is enough.
     pub pipe_silence: Duration,
-    /// How long a CLI is listened to while nothing comes behind the end of its turn, if its plugin knows that it may say
-    /// so before it has told all. Agents have been seen to be late by 50 ms.
+    /// How long the host waits for further output after the end of a turn, if the plugin knows that its CLI may report
+    /// the end too early. Agents were seen to be late by 50 ms.
     pub settle: Duration,
-    /// Bytes of a plugin's replies that may wait for a CLI to read them, besides the prompt. A dialogue takes some KiB.
+    /// Bytes of a plugin's replies that may wait for a CLI to read them, in addition to the prompt. A dialogue takes
+    /// some KiB.
     pub stdin: u64,
-    /// How long one git command of the host may take. The checkout of a large repository takes a minute or two, and a
-    /// filter may download files meanwhile.
+    /// How long one git command of the host may take. The checkout of a large repository takes a minute or two, and its
+    /// filters may download files.
     pub git: Duration,
-    /// How long a line of a text that is streamed waits for its end while nothing comes: it may be printed over. Longer
-    /// than a spinner takes for a step, and shorter than anybody waits.
+    /// How long an incomplete line of streamed text waits for its end while the CLI is silent, because the CLI may
+    /// overwrite it. Longer than the step of a spinner, and too short to be noticed.
     pub open_line: Duration,
-    /// How long a program is tried to be started that is being written to: installers take some hundred milliseconds.
+    /// How long the host retries to start a program that is being written to. Installers take some hundred
+    /// milliseconds.
     pub program_busy: Duration,
 }
 
@@ -191,12 +194,12 @@ impl Default for RunLimits {
     }
 }
 
-/// How many runs there may be, and wait to be.
+/// Limits of the number of runs and of waiting requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueLimits {
-    /// Runs at once, of all models. An agent takes some hundreds of MiB.
+    /// Runs at once, of all models. An agent uses some hundreds of MiB.
     pub runs: usize,
-    /// Requests that wait for others to end.
+    /// Requests that wait for a slot.
     pub length: usize,
     /// How long a request waits.
     pub wait: Duration,
@@ -208,16 +211,16 @@ impl Default for QueueLimits {
     }
 }
 
-/// How long a failed run waits before it is tried again.
+/// Limits of retries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryLimits {
-    /// The wait before the first new try; each further one is twice as long. Chance adds to it, so that those who
-    /// failed together do not come back together.
+    /// The delay before the first retry; each further one is twice as long. A random part is added, so that runs that
+    /// failed together do not retry together.
     pub first: Duration,
-    /// The longest wait. A CLI that is told to wait longer is not tried again.
+    /// The longest delay. A run whose provider asks for a longer one is not retried.
     pub longest: Duration,
-    /// How long a failure that would come again is given to the same request without a run. Clients that repeat do so within
-    /// seconds; a person who has mended something takes about a minute.
+    /// How long a permanent failure is returned to the same request without a new run. Clients retry within seconds; a
+    /// person who corrects something takes about a minute.
     pub failure_memory: Duration,
 }
 
@@ -231,11 +234,11 @@ impl Default for RetryLimits {
     }
 }
 
-/// How changes of the settings are taken.
+/// Limits of reloading the settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReloadLimits {
-    /// How long the files must have stood still before a change is used that takes keys or models away: a generator that
-    /// writes a file in several steps needs less.
+    /// How long the files must stay unchanged before a change that removes keys or models takes effect. A generator
+    /// that writes a file in several steps needs less.
     pub hold: Duration,
 }
 

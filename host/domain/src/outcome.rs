@@ -1,4 +1,4 @@
-//! How a turn and a process ended: two things, which need not agree.
+//! The end of a turn and the end of a process. They may differ: a CLI may exit with 1 after a complete answer.
 
 use std::fmt;
 
@@ -7,41 +7,41 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use super::Failure;
 
-/// Why the agent stopped talking.
+/// Why the agent stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// It had finished.
+    /// It finished its answer.
     EndTurn,
-    /// It had used up its steps.
+    /// It reached its limit of steps.
     MaxTurns,
-    /// It had used up its tokens.
+    /// It reached its limit of tokens.
     MaxTokens,
-    /// It refused.
+    /// It refused to answer.
     Refusal,
 }
 
-/// How a turn ended. `answer` is the whole answer, for a CLI that told it only at the end.
+/// How a turn ended. `answer` is the whole answer of a CLI that reports it only at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The agent answered.
     Finished {
-        /// Why it stopped talking.
+        /// Why the agent stopped.
         stop: Stop,
-        /// The answer, used only if no text came before.
+        /// The answer, used only if no text arrived before.
         answer: Option<String>,
     },
-    /// The turn failed; an answer is what there was of one.
+    /// The turn failed, perhaps after a part of the answer.
     Failed {
-        /// Why.
+        /// The reason.
         failure: Failure,
-        /// What there was of an answer, used only if no text came before.
+        /// The partial answer, used only if no text arrived before.
         answer: Option<String>,
     },
 }
 
 impl Outcome {
-    /// The bytes of its text.
+    /// The length of its texts in bytes.
     pub fn text_len(&self) -> usize {
         let (answer, failure) = match self {
             Self::Finished { answer, .. } => (answer, None),
@@ -52,7 +52,7 @@ impl Outcome {
     }
 }
 
-/// As `record outcome` of the contract: one form for both.
+/// Has the form of `record outcome` of the contract for both cases.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (stop, failure, answer) = match self {
@@ -73,29 +73,29 @@ impl From<Failure> for Outcome {
     }
 }
 
-/// Why the host ended a process.
+/// Why the host killed a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KillReason {
-    /// The client went away.
+    /// The client disconnected or cancelled the run.
     Cancelled,
-    /// It ran for too long.
+    /// Its time limit expired.
     Timeout,
-    /// It said nothing for too long.
+    /// It printed nothing for too long.
     Idle,
-    /// It said too much.
+    /// It printed too much.
     OutputLimit,
-    /// The host stops.
+    /// The server is stopping.
     Shutdown,
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
-    /// By itself, with this code.
+    /// It exited with this code.
     Code(i32),
-    /// By a signal that the host did not send.
+    /// A signal killed it that the host did not send.
     Signal(i32),
-    /// By the host.
+    /// The host killed it.
     Killed(KillReason),
 }
 

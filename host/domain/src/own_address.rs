@@ -1,33 +1,34 @@
-//! The addresses of the server itself: a CLI that is pointed at one of them would ask the server that has started it, which
-//! would start it again.
+//! The server's own addresses. A CLI that uses one of them as its provider would send its request to the server that
+//! started it, which would start it again in a loop.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Where the server can be reached from this machine.
+/// The addresses at which this machine reaches the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnAddress {
     listen: SocketAddr,
     names: Vec<String>,
 }
 
-/// What names of variables that hold the address of a provider have in them.
-const BASE_URLS: [&str; 7] = ["BASE_URL", "API_URL", "API_BASE", "API_HOST", "ENDPOINT", "BASE_URI", "OLLAMA_HOST"];
+/// Parts of the names of variables that contain the address of a provider.
+const ADDRESS_VARIABLES: [&str; 7] =
+    ["BASE_URL", "API_URL", "API_BASE", "API_HOST", "ENDPOINT", "BASE_URI", "OLLAMA_HOST"];
 
 impl OwnAddress {
-    /// The address that is listened on, and the further host names that the server answers to, in lower case, with a port
-    /// or without.
+    /// `listen` is the listen address; `names` are the additional host names that the server accepts, in lower case,
+    /// with or without a port.
     pub fn new(listen: SocketAddr, names: &[String]) -> Self {
         Self { listen, names: names.to_vec() }
     }
 
-    /// Whether a variable with this name and value has a CLI ask this server.
+    /// Returns whether a variable with this name and value makes a CLI use this server as its provider.
     pub fn is_named_by(&self, variable: &str, value: &str) -> bool {
         let name = variable.to_ascii_uppercase();
-        BASE_URLS.iter().any(|part| name.contains(part)) && self.is_reached_by(value)
+        ADDRESS_VARIABLES.iter().any(|part| name.contains(part)) && self.matches_url(value)
     }
 
-    /// Whether a URL leads to this server.
-    fn is_reached_by(&self, url: &str) -> bool {
+    /// Returns whether a URL leads to this server.
+    fn matches_url(&self, url: &str) -> bool {
         let url = url.trim().to_ascii_lowercase();
         let (scheme, rest) = url.split_once("://").unwrap_or(("http", &url));
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -36,7 +37,7 @@ impl OwnAddress {
         let default = if scheme == "https" { 443 } else { 80 };
         let Ok(port) = port.map_or(Ok(default), str::parse) else { return false };
         let host = host.trim_end_matches('.');
-        // A name that is allowed without a port may be that of a proxy in front, on the port of its scheme.
+        // A name without a port may belong to a reverse proxy on the default port of its scheme.
         let is_here = port == self.listen.port();
         let is_allowed = |name: &String| name == authority || name == host && (is_here || port == default);
         let is_in_front = !self.is_host(host) && self.names.iter().any(is_allowed);
@@ -61,7 +62,7 @@ fn is_local_name(host: &str) -> bool {
 
 fn host_and_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
-        // The colons of an IPv6 address stand in brackets.
+        // The colons of an IPv6 address are inside brackets.
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         Some(_) | None => (authority, None),
     }
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_the_own_address_is_known() {
+    fn every_spelling_of_the_own_address_is_recognised() {
         for url in [
             "http://127.0.0.1:8787/v1",
             "http://127.0.0.1:8787",
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn other_servers_of_the_machine_and_other_variables_are_not() {
+    fn other_servers_of_the_machine_and_other_variables_are_not_the_own_address() {
         for url in [
             "http://127.0.0.1:11434/v1",
             "http://localhost/v1",

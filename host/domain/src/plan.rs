@@ -1,6 +1,6 @@
-//! How to start a CLI: the answer of a plugin, checked for what no process could be started with.
+//! Plans: a plugin's instructions for starting a CLI, validated so that the operating system accepts them.
 //!
-//! Whether the program may be started at all is decided in `run::policy`.
+//! Whether the program may be started is decided by the policy in the `runs` crate.
 
 /// A file to write into the run's private folder before the start.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -10,18 +10,18 @@ pub struct PlanFile {
 }
 
 impl PlanFile {
-    /// A plain file name: it names something in the folder and nowhere else.
+    /// A plain file name, without a path.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What the file holds.
+    /// The content of the file.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// How to start a CLI.
+/// A plugin's instructions for starting a CLI.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Plan {
     program: String,
@@ -30,29 +30,29 @@ pub struct Plan {
     files: Vec<PlanFile>,
 }
 
-/// Why a plan cannot be carried out.
+/// A reason to refuse a plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// The operating system takes no NUL in arguments and variables.
+    /// The operating system accepts no NUL in arguments and variables.
     #[error("the plan has a NUL byte in {0}")]
-    Nul(String),
-    /// A variable's name is empty or has `=` in it.
-    #[error("the plan has a variable named {0:?}")]
-    VariableName(String),
-    /// A file name would lead out of the run's folder.
-    #[error("the plan has a file named {0:?}, which is no plain file name")]
-    FileName(String),
-    /// More files than a CLI is configured by.
-    #[error("the plan has {0} files, and {MOST_FILES} is the most")]
-    Files(usize),
+    NulByte(String),
+    /// A variable's name is empty or contains `=`.
+    #[error("the plan has a variable with the invalid name {0:?}")]
+    InvalidVariableName(String),
+    /// A file name would point outside the run's folder.
+    #[error("the plan has a file with the invalid name {0:?}: a file name has no path")]
+    InvalidFileName(String),
+    /// There are too many files.
+    #[error("the plan has {0} files: at most {MAX_FILES} are allowed")]
+    TooManyFiles(usize),
 }
 
-/// What CLIs are started with: a file of settings, a schema, one of instructions. What is in them is limited by what a
-/// call may hand over.
-const MOST_FILES: usize = 64;
+/// CLIs need a few files: settings, a schema, instructions. Their content is limited by the result size of a plugin
+/// call.
+const MAX_FILES: usize = 64;
 
 impl Plan {
-    /// Checks the parts of a plan.
+    /// Validates and creates a plan.
     ///
     /// # Errors
     /// See [`PlanError`].
@@ -63,29 +63,29 @@ impl Plan {
         files: Vec<(String, String)>,
     ) -> Result<Self, PlanError> {
         if let Some(at) = args.iter().position(|arg| arg.contains('\0')) {
-            return Err(PlanError::Nul(format!("argument {}", at + 1)));
+            return Err(PlanError::NulByte(format!("argument {}", at + 1)));
         }
         for (name, value) in &env {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(PlanError::VariableName(shown(name)));
+                return Err(PlanError::InvalidVariableName(shorten(name)));
             }
             if value.as_ref().is_some_and(|value| value.contains('\0')) {
-                return Err(PlanError::Nul(format!("the variable {}", shown(name))));
+                return Err(PlanError::NulByte(format!("the variable {}", shorten(name))));
             }
         }
-        if files.len() > MOST_FILES {
-            return Err(PlanError::Files(files.len()));
+        if files.len() > MAX_FILES {
+            return Err(PlanError::TooManyFiles(files.len()));
         }
         for (name, _) in &files {
             if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
-                return Err(PlanError::FileName(shown(name)));
+                return Err(PlanError::InvalidFileName(shorten(name)));
             }
         }
         let files = files.into_iter().map(|(name, text)| PlanFile { name, text }).collect();
         Ok(Self { program, args, env, files })
     }
 
-    /// The program's bare name; empty if the plugin declares none.
+    /// The bare name of the program. Empty if the plugin declares none.
     pub fn program(&self) -> &str {
         &self.program
     }
@@ -95,7 +95,7 @@ impl Plan {
         &self.args
     }
 
-    /// Variables to set, or to take away.
+    /// Variables to set, or, without a value, to remove.
     pub fn env(&self) -> &[(String, Option<String>)] {
         &self.env
     }
@@ -106,8 +106,8 @@ impl Plan {
     }
 }
 
-/// As much of a name as a message needs.
-fn shown(name: &str) -> String {
+/// Shortens a name for a message.
+fn shorten(name: &str) -> String {
     name.chars().take(200).collect()
 }
 
@@ -125,27 +125,27 @@ mod tests {
     }
 
     #[test]
-    fn what_no_process_can_be_started_with_is_refused() {
-        assert_eq!(plan(&["a", "b\0"], &[], &[]), Err(PlanError::Nul("argument 2".to_owned())));
-        assert_eq!(plan(&[], &[("A", Some("\0"))], &[]), Err(PlanError::Nul("the variable A".to_owned())));
+    fn arguments_and_variables_that_no_process_accepts_are_refused() {
+        assert_eq!(plan(&["a", "b\0"], &[], &[]), Err(PlanError::NulByte("argument 2".to_owned())));
+        assert_eq!(plan(&[], &[("A", Some("\0"))], &[]), Err(PlanError::NulByte("the variable A".to_owned())));
         for name in ["", "A=B", "A\0"] {
-            assert_eq!(plan(&[], &[(name, None)], &[]), Err(PlanError::VariableName(name.to_owned())));
+            assert_eq!(plan(&[], &[(name, None)], &[]), Err(PlanError::InvalidVariableName(name.to_owned())));
         }
     }
 
     #[test]
-    fn a_file_name_cannot_lead_out_of_the_folder() {
+    fn a_file_name_cannot_point_outside_the_folder() {
         for name in ["", ".", "..", "../x", "/etc/passwd", "a/b", "a\\b", "a\0"] {
-            assert_eq!(plan(&[], &[], &[name]), Err(PlanError::FileName(name.to_owned())));
+            assert_eq!(plan(&[], &[], &[name]), Err(PlanError::InvalidFileName(name.to_owned())));
         }
         assert!(plan(&["-"], &[("A", Some("b")), ("C", None)], &["schema.json"]).is_ok());
     }
 
     #[test]
-    fn there_are_not_more_files_than_a_cli_could_want() {
-        let names: Vec<String> = (0..=MOST_FILES).map(|number| number.to_string()).collect();
+    fn the_number_of_files_is_limited() {
+        let names: Vec<String> = (0..=MAX_FILES).map(|number| number.to_string()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         assert!(plan(&[], &[], &names[1..]).is_ok());
-        assert_eq!(plan(&[], &[], &names), Err(PlanError::Files(MOST_FILES + 1)));
+        assert_eq!(plan(&[], &[], &names), Err(PlanError::TooManyFiles(MAX_FILES + 1)));
     }
 }

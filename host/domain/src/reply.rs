@@ -1,16 +1,16 @@
-//! What an answer consists of, whatever produced it. Surfaces write it as their bytes.
+//! The parts of an answer, independent of the backend that produces it. API surfaces encode them.
 //!
 //! An answer is a sequence of parts. One part is open at a time; `at` is its number, from 0 within one attempt. The end
 //! of an attempt ends the part that is open.
 
 use super::Event;
 
-/// What a part of an answer contains.
+/// The content of a part of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Text of the answer.
     Text {
-        /// It belongs to the same message as the text part before it, so that no paragraph begins with it.
+        /// It belongs to the same message as the text part before it, so that it starts no new paragraph.
         continues: bool,
     },
     /// The reasoning before the answer.
@@ -24,7 +24,7 @@ pub enum Reply {
     Opened {
         /// Its number.
         at: u32,
-        /// What it contains.
+        /// Its content.
         part: Part,
     },
     /// The open part grows.
@@ -42,7 +42,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The bytes that it takes in memory, approximately.
+    /// The approximate bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
         let text = match self {
             Self::Added { text, .. } => text.len(),

@@ -1,4 +1,4 @@
-//! When to try again, in the ways that CLIs tell it, and how long that is from now.
+//! Retry hints, in the forms in which CLIs report them, and the wait that they mean.
 
 use std::time::Duration;
 
@@ -21,71 +21,71 @@ pub struct WallClock {
     pub month: Option<u8>,
     /// Four digits.
     pub year: Option<u16>,
-    /// A zone's name or offset; without one the time is meant as the host's own clock shows it.
+    /// A zone's name or offset. Without one, the time is in the host's own zone.
     pub zone: Option<String>,
 }
 
-/// The longest wait that is told. A CLI that names a longer one is mistaken; an allowance may be given for a year.
-const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
+/// The longest wait that is reported: quotas last at most a year, so a longer wait is an error of the CLI.
+const MAX_WAIT: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
-/// When to try again.
+/// When to retry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryHint {
-    /// In so many milliseconds.
+    /// After this number of milliseconds.
     AfterMs(u64),
-    /// At this moment, in milliseconds since 1970.
+    /// At this time, in milliseconds since 1970.
     AtEpochMs(u64),
-    /// The next time the clock shows this.
+    /// At the next time at which the clock shows this.
     AtClock(WallClock),
 }
 
 impl RetryHint {
-    /// How long that is from a moment, a year at most. Nothing if it is over, or if there is no such time.
+    /// Returns the wait from `now`, at most a year. `None` if the time has passed or does not exist.
     pub fn wait(&self, now: Timestamp) -> Option<Duration> {
         let at = match self {
-            Self::AfterMs(ms) => return Some(Duration::from_millis(*ms).min(LONGEST)),
+            Self::AfterMs(ms) => return Some(Duration::from_millis(*ms).min(MAX_WAIT)),
             Self::AtEpochMs(ms) => Timestamp::from_millisecond(i64::try_from(*ms).ok()?).ok()?,
             Self::AtClock(clock) => clock.next(now)?,
         };
-        Duration::try_from(at.duration_since(now)).ok().map(|wait| wait.min(LONGEST))
+        Duration::try_from(at.duration_since(now)).ok().map(|wait| wait.min(MAX_WAIT))
     }
 }
 
 impl WallClock {
-    /// The next moment at which a clock in the zone shows this, unless it showed it a short while ago.
+    /// Returns the next time at which a clock in the zone shows this. `None` if that was less than twelve hours ago.
     fn next(&self, now: Timestamp) -> Option<Timestamp> {
         let zone = self.zone.as_deref().map_or_else(|| Some(TimeZone::system()), zone)?;
         let time = Time::new(self.hour.try_into().ok()?, self.minute.try_into().ok()?, 0, 0).ok()?;
         let today = zone.to_datetime(now).date();
-        let shown = |date: Date| zone.to_timestamp(date.to_datetime(time)).ok();
+        let timestamp = |date: Date| zone.to_timestamp(date.to_datetime(time)).ok();
         let date = Date::new(
             self.year.map_or(Some(today.year()), |year| year.try_into().ok())?,
             self.month.map_or(Some(today.month()), |month| month.try_into().ok())?,
             self.day.map_or(Some(today.day()), |day| day.try_into().ok())?,
         );
         let date = date.ok()?;
-        let at = shown(date)?;
+        let at = timestamp(date)?;
         if at >= now {
             return Some(at);
         }
-        // A bare time that was a short while ago is over; waiting for it would be waiting for a day in vain.
+        // A recent time of day without a date has passed; waiting for it would waste a day.
         let is_bare = self.day.is_none() && self.month.is_none() && self.year.is_none();
         if is_bare && now.duration_since(at) < SignedDuration::from_hours(12) {
             return None;
         }
-        // What is over otherwise comes again with the next period that was left open.
+        // Any other past time recurs with the smallest period that is not given.
         let period = match (self.year, self.month, self.day) {
             (Some(_), _, _) => return None,
             (None, Some(_), _) => Span::new().years(1),
             (None, None, Some(_)) => Span::new().months(1),
             (None, None, None) => Span::new().days(1),
         };
-        shown(date.checked_add(period).ok()?)
+        timestamp(date.checked_add(period).ok()?)
     }
 }
 
-/// A zone by its name, such as `Europe/Berlin` or `UTC`, or by its offset, such as `+02:00`.
+/// Parses a zone's name, such as `Europe/Berlin` or `UTC`, or its offset, such as `+02:00`.
 fn zone(name: &str) -> Option<TimeZone> {
     DateTimeParser::new().parse_time_zone(name).ok()
 }
@@ -113,20 +113,20 @@ mod tests {
     }
 
     #[test]
-    fn case_025_a_date_with_its_time_is_that_moment() {
+    fn case_025_a_date_with_its_time_is_exact() {
         let date = WallClock { day: Some(30), month: Some(11), year: Some(2026), ..clock(22, 3, "UTC") };
         assert_eq!(wait(&RetryHint::AtClock(date)), Some(295_380));
     }
 
     #[test]
-    fn case_026_a_time_that_was_a_moment_ago_is_not_rolled_over_to_tomorrow() {
+    fn case_026_a_time_that_has_just_passed_is_not_rolled_over_to_tomorrow() {
         assert_eq!(wait(&RetryHint::AtClock(clock(15, 10, "UTC"))), Some(11_400));
         assert_eq!(wait(&RetryHint::AtClock(clock(11, 58, "UTC"))), None);
         assert_eq!(wait(&RetryHint::AtClock(clock(15, 10, "Mars/Base"))), None);
     }
 
     #[test]
-    fn a_date_comes_again_in_the_period_that_was_left_open() {
+    fn a_past_date_recurs_with_the_period_that_is_not_given() {
         let next = |day, month, year| {
             wait(&RetryHint::AtClock(WallClock { day, month, year, ..clock(12, 0, "UTC") })).map(|wait| wait / 86_400)
         };
@@ -137,12 +137,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_or_cannot_be_is_no_time_to_wait() {
+    fn past_and_impossible_times_give_no_wait_and_the_wait_is_limited() {
         assert_eq!(wait(&RetryHint::AfterMs(1500)), Some(1));
         assert_eq!(wait(&RetryHint::AtEpochMs(0)), None);
         assert_eq!(wait(&RetryHint::AtEpochMs(u64::MAX)), None);
-        assert_eq!(wait(&RetryHint::AfterMs(u64::MAX)), Some(LONGEST.as_secs()));
-        assert_eq!(wait(&RetryHint::AtEpochMs(100_000_000_000_000)), Some(LONGEST.as_secs()));
+        assert_eq!(wait(&RetryHint::AfterMs(u64::MAX)), Some(MAX_WAIT.as_secs()));
+        assert_eq!(wait(&RetryHint::AtEpochMs(100_000_000_000_000)), Some(MAX_WAIT.as_secs()));
         assert_eq!(wait(&RetryHint::AtClock(clock(25, 0, "UTC"))), None);
         assert_eq!(wait(&RetryHint::AtClock(clock(1, 0, "Nowhere/Land"))), None);
     }

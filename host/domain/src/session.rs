@@ -1,15 +1,18 @@
-//! The name a CLI gives to a session of its own, by which it can be resumed.
+//! The id that a CLI gives to its session, which resumes it.
 
 use std::fmt;
 
-/// A CLI's own id of a session. It goes into command lines and headers, so it is held to what such ids look like.
+/// A CLI's own id of a session. It becomes part of command lines and headers, so only harmless characters are allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionId(String);
 
-/// A text is no id of a session.
+/// The text is not a valid session id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a session id takes letters, digits, `.`, `_`, `:` and `-`, begins with a letter or digit, 200 at the most")]
-pub struct NoSessionId;
+#[error(
+    "invalid session id: use letters, digits, `.`, `_`, `:` and `-`, starting with a letter or digit, at most 200 \
+     characters"
+)]
+pub struct InvalidSessionId;
 
 impl SessionId {
     /// The id.
@@ -19,12 +22,16 @@ impl SessionId {
 }
 
 impl TryFrom<&str> for SessionId {
-    type Error = NoSessionId;
+    type Error = InvalidSessionId;
 
-    fn try_from(id: &str) -> Result<Self, NoSessionId> {
+    fn try_from(id: &str) -> Result<Self, InvalidSessionId> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
-        let begins_well = id.starts_with(|c: char| c.is_ascii_alphanumeric());
-        if begins_well && id.len() <= 200 && id.chars().all(fits) { Ok(Self(id.to_owned())) } else { Err(NoSessionId) }
+        let starts_well = id.starts_with(|c: char| c.is_ascii_alphanumeric());
+        if starts_well && id.len() <= 200 && id.chars().all(fits) {
+            Ok(Self(id.to_owned()))
+        } else {
+            Err(InvalidSessionId)
+        }
     }
 }
 
@@ -39,12 +46,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_cannot_become_an_option_or_a_second_header() {
+    fn an_id_cannot_inject_an_option_or_a_header() {
         for id in ["01a21eb9-01ec-7e92-bfb9-fd056ea14d53", "ses_a", "latest"] {
             assert_eq!(SessionId::try_from(id).unwrap().as_str(), id);
         }
         for id in ["", "-x", "--yolo", "a b", "a\" --x", "a\nb", "é", &"a".repeat(201)] {
-            assert_eq!(SessionId::try_from(id), Err(NoSessionId));
+            assert_eq!(SessionId::try_from(id), Err(InvalidSessionId));
         }
     }
 }

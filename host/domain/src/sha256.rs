@@ -1,4 +1,4 @@
-//! The hash by which a component is known.
+//! The SHA-256 sum that identifies a component.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sha256Sum([u8; 32]);
 
-/// A text is no such hash.
+/// The text is not a valid SHA-256 sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("is no SHA-256: write its 64 hexadecimal digits, as `sha256sum` prints them")]
-pub struct NoSha256Sum;
+#[error("not a SHA-256 sum: write its 64 hexadecimal digits, as `sha256sum` prints them")]
+pub struct InvalidSha256Sum;
 
 impl Sha256Sum {
-    /// The hash of these bytes.
+    /// Computes the sum of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -26,16 +26,16 @@ impl Sha256Sum {
 }
 
 impl TryFrom<String> for Sha256Sum {
-    type Error = NoSha256Sum;
+    type Error = InvalidSha256Sum;
 
-    fn try_from(text: String) -> Result<Self, NoSha256Sum> {
+    fn try_from(text: String) -> Result<Self, InvalidSha256Sum> {
         let digits: Vec<u8> = text.chars().map_while(|digit| digit.to_digit(16)?.try_into().ok()).collect();
         if digits.len() != text.chars().count() || digits.len() != 64 {
-            return Err(NoSha256Sum);
+            return Err(InvalidSha256Sum);
         }
         let bytes: Vec<u8> =
             digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
-        bytes.try_into().map(Self).map_err(|_| NoSha256Sum)
+        bytes.try_into().map(Self).map_err(|_| InvalidSha256Sum)
     }
 }
 
@@ -50,14 +50,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_read_as_it_is_written() {
+    fn a_displayed_sum_parses_and_other_texts_do_not() {
         let sum = Sha256Sum::of(b"");
         let text = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!((sum.to_string().as_str(), Sha256Sum::try_from(text.to_owned())), (text, Ok(sum)));
         assert_eq!(Sha256Sum::try_from(text.to_uppercase()), Ok(sum));
         for wrong in ["", "e3", &text[1..], &format!("{text}0"), &text.replace('e', "x"), &text.replacen('e', "ä", 1)]
         {
-            assert_eq!(Sha256Sum::try_from(wrong.to_owned()), Err(NoSha256Sum), "{wrong}");
+            assert_eq!(Sha256Sum::try_from(wrong.to_owned()), Err(InvalidSha256Sum), "{wrong}");
         }
     }
 }

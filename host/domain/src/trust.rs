@@ -1,64 +1,63 @@
-//! Which plugins from outside are taken, and what each of them may ask for.
+//! Trust in external plugins: which are loaded, and what each of them may use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{PluginId, PluginLimits, Sha256Sum, Signer};
 
-/// Which plugins from outside are taken, and what each of them may ask for. Those that are part of the program are
-/// trusted as the program is.
+/// Which external plugins are loaded, and what each of them may use. Built-in plugins are trusted like the program
+/// itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trust {
-    /// Only a component whose hash is written down is taken.
+    /// Only components with a pinned hash are loaded.
     pub require_pin: bool,
-    /// Whose signature a component needs, of any one of them; without any, it needs none.
+    /// A component needs a valid signature of one of these. If empty, no signature is needed.
     pub signers: Vec<Signer>,
-    /// What is said of single plugins.
+    /// Grants for individual plugins.
     pub grants: BTreeMap<PluginId, Grant>,
 }
 
-/// What is said of one plugin.
+/// The settings of one plugin.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grant {
-    /// The programs that it may declare and have started; if nothing is said, those of the built-in plugin whose place it
-    /// takes.
+    /// The programs that it may declare and start. Default: those of the built-in plugin that it replaces.
     pub programs: Option<BTreeSet<String>>,
-    /// The variables that its plans may set or take away; if nothing is said, none, but for a built-in plugin.
+    /// The variables that its plans may set or remove. Default: none; for a built-in plugin, any.
     pub env: Option<BTreeSet<String>>,
-    /// The files of the CLI's home that it may declare to be shared; if nothing is said, any.
+    /// The files of the CLI's home that it may declare as shared. Default: any.
     pub home: Option<BTreeSet<String>>,
-    /// The hash that its component must have.
+    /// The required hash of its component.
     pub sha256: Option<Sha256Sum>,
-    /// What happens to imports of WASI.
+    /// How WASI imports are handled.
     pub wasi: Wasi,
-    /// What it may use.
+    /// Its limits.
     pub limits: PluginLimits,
 }
 
-/// What happens to imports of WASI, which the toolchains of some languages leave in every component.
+/// How WASI imports are handled, which the toolchains of some languages leave in every component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wasi {
-    /// A component that has any is not taken.
+    /// A component with such imports is refused.
     #[default]
     Refuse,
-    /// There is nothing behind them: a call traps.
+    /// They are not implemented: a call traps.
     Trap,
 }
 
-/// What the plans of a plugin may do.
+/// The authority of a plugin's plans.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Authority {
-    /// The programs that may be started without being named by the model's `program`.
+    /// The programs that may be started even if the model's `program` does not name them.
     pub programs: BTreeSet<String>,
-    /// The variables that may be set or taken away, apart from those that never may.
+    /// The variables that may be set or removed. Some are always refused.
     pub variables: Granted,
 }
 
-/// Which variables the plans of a plugin may set or take away.
+/// The variables that a plugin's plans may set or remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Granted {
-    /// Whichever it wants: it is built in, and nothing else is said of it.
+    /// Any: the plugin is built in, and its grant does not restrict them.
     Own,
-    /// Those that somebody named.
+    /// Only the granted ones.
     Only(BTreeSet<String>),
 }
 
@@ -69,7 +68,7 @@ impl Default for Granted {
 }
 
 impl Granted {
-    /// What a grant comes to, if there is one.
+    /// The variables of a plugin with this grant.
     pub fn by(grant: Option<&Grant>, is_built_in: bool) -> Self {
         match grant.and_then(|grant| grant.env.clone()) {
             None if is_built_in => Self::Own,
@@ -77,7 +76,7 @@ impl Granted {
         }
     }
 
-    /// Whether this one may be set or taken away.
+    /// Returns whether this variable may be set or removed.
     pub fn covers(&self, name: &str) -> bool {
         match self {
             Self::Own => true,
@@ -87,18 +86,18 @@ impl Granted {
 }
 
 impl Trust {
-    /// What is said of the plugin that a file holds, by its name: `NAME.wasm` or `NAME-VERSION.wasm`.
-    pub fn of_file(&self, stem: &str) -> Option<(&PluginId, &Grant)> {
-        let fitting = self.grants.iter().filter(|(id, _)| id.names(stem));
-        fitting.max_by_key(|(id, _)| id.as_str().len())
+    /// Returns the grant for a plugin file, by its name: `NAME.wasm` or `NAME-VERSION.wasm`.
+    pub fn grant_for_file(&self, stem: &str) -> Option<(&PluginId, &Grant)> {
+        let matching = self.grants.iter().filter(|(id, _)| id.names(stem));
+        matching.max_by_key(|(id, _)| id.as_str().len())
     }
 
-    /// What a plugin may use, where `all` is what is said of all plugins.
+    /// The limits of a plugin; `all` are the limits of plugins without a grant.
     pub fn limits_of(&self, id: &PluginId, all: PluginLimits) -> PluginLimits {
         self.grants.get(id).map_or(all, |grant| grant.limits)
     }
 
-    /// Whether anybody has written down this hash.
+    /// Returns whether a grant pins this hash.
     pub fn is_pinned(&self, sha256: Sha256Sum) -> bool {
         self.grants.values().any(|grant| grant.sha256 == Some(sha256))
     }
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_grant_only_what_is_built_in_sets_variables() {
+    fn without_a_grant_only_built_in_plugins_may_set_variables() {
         let grant = Grant { env: Some(["X".to_owned()].into()), ..Grant::default() };
         for (grant, is_built_in, covered) in [
             (None, false, [false, false]),
@@ -125,10 +124,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_known_by_the_longest_name_that_begins_its_own() {
+    fn a_file_belongs_to_the_grant_with_the_longest_matching_name() {
         let grants = ["my", "my-cli"].map(|id| (PluginId::try_from(id.to_owned()).unwrap(), Grant::default()));
         let trust = Trust { grants: grants.into(), ..Trust::default() };
-        let named = |stem: &str| trust.of_file(stem).map(|(id, _)| id.as_str());
+        let named = |stem: &str| trust.grant_for_file(stem).map(|(id, _)| id.as_str());
         let stems = ["my", "my-1.0", "my-cli", "my-cli-1.0", "mycli", "other"];
         assert_eq!(stems.map(named), [Some("my"), Some("my"), Some("my-cli"), Some("my-cli"), None, None]);
     }

@@ -1,4 +1,4 @@
-//! One turn to run, with everything resolved: what a plugin gets to see.
+//! A turn of an agent with everything resolved, as a plugin receives it, and the id of its run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,20 +6,20 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What the agent may do without asking a person. Nothing ever waits for one.
+/// The agent's permissions. A run never waits for a person to approve anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Permission {
-    /// Look, change nothing.
+    /// Read files, change nothing.
     ReadOnly,
     /// Change files in the working directory.
     #[default]
     WorkspaceWrite,
-    /// Everything the user may do.
+    /// Do everything that the user may do.
     FullAccess,
 }
 
-/// Which stream of a process something came from.
+/// An output stream of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamName {
     /// Standard output.
@@ -28,12 +28,12 @@ pub enum StreamName {
     Stderr,
 }
 
-/// The name of a run: sortable by time, safe in a path.
+/// The id of a run: sortable by time, safe in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunId(Uuid);
 
 impl RunId {
-    /// A new name.
+    /// Creates a new id.
     pub fn new() -> Self {
         Self(Uuid::now_v7())
     }
@@ -51,25 +51,25 @@ impl fmt::Display for RunId {
     }
 }
 
-/// A text is no name of a run.
+/// The text is not a valid run id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the name of a run is 32 hexadecimal digits")]
-pub struct NoRunId;
+#[error("invalid run id: use 32 lower-case hexadecimal digits")]
+pub struct InvalidRunId;
 
 impl FromStr for RunId {
-    type Err = NoRunId;
+    type Err = InvalidRunId;
 
-    fn from_str(text: &str) -> Result<Self, NoRunId> {
+    fn from_str(text: &str) -> Result<Self, InvalidRunId> {
         let plain = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
         if !plain {
-            return Err(NoRunId);
+            return Err(InvalidRunId);
         }
-        Uuid::try_parse(text).map(Self).map_err(|_| NoRunId)
+        Uuid::try_parse(text).map(Self).map_err(|_| InvalidRunId)
     }
 }
 
 impl Turn {
-    /// The bytes of what clients choose the length of, as they stand in JSON: so they come, and so most CLIs are given them.
+    /// The length in JSON of the texts that clients choose. They arrive as JSON, and most CLIs receive them as JSON.
     pub fn bytes(&self) -> u64 {
         let texts = [Some(&self.prompt), self.system.as_ref(), self.output_schema.as_ref()];
         texts.into_iter().flatten().flat_map(|text| text.bytes()).map(bytes_in_json).sum()
@@ -84,26 +84,26 @@ fn bytes_in_json(byte: u8) -> u64 {
     }
 }
 
-/// One turn to run. The fields mean what `record turn` of the contract says.
+/// A turn to run. The fields have the meaning of `record turn` in the contract.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Turn {
-    /// What is asked of the agent.
+    /// The task for the agent.
     pub prompt: String,
-    /// System instructions, if the plugin takes them apart from the prompt.
+    /// System instructions, if the plugin accepts them separately from the prompt.
     pub system: Option<String>,
     /// The vendor's model name.
     pub model: Option<String>,
-    /// What the agent may do without asking.
+    /// The agent's permissions.
     pub permission: Permission,
-    /// Absolute path of the directory the agent works in.
+    /// Absolute path of the agent's working directory.
     pub workdir: String,
-    /// Absolute paths of further directories it may use.
+    /// Absolute paths of additional directories that it may use.
     pub extra_dirs: Vec<String>,
     /// The CLI's own id of the session to resume.
     pub session: Option<String>,
     /// JSON Schema which the answer must follow.
     pub output_schema: Option<String>,
-    /// The client wants deltas as they come.
+    /// Whether the client wants text while it is generated.
     pub partial: bool,
     /// Absolute path of the run's private folder.
     pub run_dir: String,
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_is_as_long_as_it_is_in_json() {
+    fn the_length_of_a_turn_is_its_length_in_json() {
         for text in ["", "plain é 🦀", "\"quoted\" \\", "\n\r\t\u{8}\u{c}", "\0\u{1b}\u{1f}\u{7f}"] {
             let json = serde_json::to_string(text).unwrap().len() as u64 - 2;
             let system = Some(text.to_owned());

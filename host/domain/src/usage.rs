@@ -1,18 +1,18 @@
-//! Tokens used, in one meaning for every vendor: `input` is everything that was sent, cached or not.
+//! Token usage, with one meaning for every vendor: `input` counts all tokens sent, cached or not.
 
 use serde::Serialize;
 
-/// Tokens used.
+/// Token usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Usage {
-    /// Everything that was sent.
+    /// All tokens sent.
     pub input: u64,
     /// The part of `input` read from a cache.
     pub cached_input: u64,
     /// The part of `input` written to a cache.
     pub cache_write: u64,
-    /// Everything that was generated.
+    /// All tokens generated.
     pub output: u64,
     /// The part of `output` that was reasoning.
     pub reasoning: u64,
@@ -22,15 +22,15 @@ pub struct Usage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UsageScope {
-    /// One request to the model: adds up.
+    /// One request to the model: added to the sum.
     Step,
-    /// The run so far: replaces.
+    /// The run so far: replaces the sum.
     Run,
-    /// The session since it began: replaces, where the session began with this run.
+    /// The session since its start: replaces the sum, if the session started with this run.
     Thread,
 }
 
-/// What a CLI told about its use of tokens.
+/// A CLI's report of its token usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct UsageReport {
     /// How it relates to the reports before it.
@@ -40,47 +40,49 @@ pub struct UsageReport {
     pub usage: Usage,
 }
 
-/// More tokens than any run takes: a larger count is a mistake of the CLI. Numbers up to 2^53 are exact for every client.
-const MOST: u64 = 1_000_000_000_000;
+/// More tokens than any run uses: a larger count is an error of the CLI. Every client represents numbers up to 2^53
+/// exactly.
+const MAX_TOKENS: u64 = 1_000_000_000_000;
 
-/// A run's use of tokens so far.
+/// A run's token usage so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UsageTally {
-    told: Option<Usage>,
-    /// What was told counts from the beginning of the session.
-    is_of_thread: bool,
+    total: Option<Usage>,
+    /// Whether `total` counts from the start of the session.
+    is_session_total: bool,
 }
 
 impl UsageTally {
-    /// Takes a report into account.
+    /// Adds a report.
     pub fn add(&mut self, report: UsageReport) {
-        let told = report.usage.plausible();
-        self.told = Some(match (report.scope, self.told) {
-            (UsageScope::Step, Some(sum)) => sum.plus(told).plausible(),
-            (UsageScope::Step, None) | (UsageScope::Run | UsageScope::Thread, _) => told,
+        let reported = report.usage.plausible();
+        self.total = Some(match (report.scope, self.total) {
+            (UsageScope::Step, Some(sum)) => sum.plus(reported).plausible(),
+            (UsageScope::Step, None) | (UsageScope::Run | UsageScope::Thread, _) => reported,
         });
         if report.scope != UsageScope::Step {
-            self.is_of_thread = report.scope == UsageScope::Thread;
+            self.is_session_total = report.scope == UsageScope::Thread;
         }
     }
 
-    /// What the CLI told in all. Nothing if it told nothing, or if it `resumed` a session and told the session's totals:
-    /// how much of them is this run's is not known.
+    /// Returns the run's total. `None` if the CLI reported no usage, or if it `resumed` a session and reported the
+    /// session's totals, of which this run's share is unknown.
     pub fn told(self, resumed: bool) -> Option<Usage> {
-        self.told.filter(|_| !(resumed && self.is_of_thread))
+        self.total.filter(|_| !(resumed && self.is_session_total))
     }
 }
 
 impl Usage {
-    /// A guess from the lengths of texts in characters, for a CLI that tells nothing: four a token, rounded up.
+    /// Estimates the usage from the lengths of texts in characters, for a CLI that reports none: four characters a
+    /// token, rounded up.
     pub fn estimate(prompt: usize, answer: usize) -> Self {
         let tokens = |characters: usize| characters.div_ceil(4) as u64;
         Self { input: tokens(prompt), output: tokens(answer), ..Self::default() }
     }
 
-    /// The same without counts that cannot be: none over [`MOST`], no part larger than the whole.
+    /// Limits implausible counts: none exceeds [`MAX_TOKENS`], and no part exceeds the whole.
     fn plausible(self) -> Self {
-        let (input, output) = (self.input.min(MOST), self.output.min(MOST));
+        let (input, output) = (self.input.min(MAX_TOKENS), self.output.min(MAX_TOKENS));
         let cached_input = self.cached_input.min(input);
         Self {
             input,
@@ -125,17 +127,17 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_cannot_be_are_cut_to_what_can() {
-        assert_eq!(tally(&[report(UsageScope::Step, u64::MAX), report(UsageScope::Step, 3)]), Some(MOST));
+    fn implausible_counts_are_limited() {
+        assert_eq!(tally(&[report(UsageScope::Step, u64::MAX), report(UsageScope::Step, 3)]), Some(MAX_TOKENS));
         let usage = Usage { input: 5, cached_input: 4, cache_write: 3, output: u64::MAX, reasoning: u64::MAX };
         let mut tally = UsageTally::default();
         tally.add(UsageReport { scope: UsageScope::Run, usage });
-        let expected = Usage { input: 5, cached_input: 4, cache_write: 1, output: MOST, reasoning: MOST };
+        let expected = Usage { input: 5, cached_input: 4, cache_write: 1, output: MAX_TOKENS, reasoning: MAX_TOKENS };
         assert_eq!(tally.told(false), Some(expected));
     }
 
     #[test]
-    fn the_totals_of_a_session_are_not_those_of_a_run_that_resumed_it() {
+    fn the_totals_of_a_session_do_not_count_for_a_run_that_resumed_it() {
         let mut tally = UsageTally::default();
         tally.add(report(UsageScope::Thread, 300));
         assert_eq!((tally.told(true), tally.told(false).is_some()), (None, true));

@@ -101,7 +101,7 @@ impl LoadedPlugin {
         let (line, contract) = Line::of(&component)?;
         let pre = link(engine, &component, !traps.is_empty())?;
         let agent = line.link(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?.into();
-        let description = Instance::first(engine, &agent, limits).await?.describe().await??.checked()?;
+        let description = Instance::first(engine, &agent, limits).await?.describe().await??.validated()?;
         let record =
             Arc::new(Record::new(description.id.clone(), Arc::clone(engine.observer()), engine.trouble().clone()));
         Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), agent, record })

@@ -100,7 +100,7 @@ impl<'a> Terms<'a> {
     /// The terms for a file of this name.
     pub(super) fn of(trust: &'a Trust, all: &'a PluginLimits, path: &Path) -> Self {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
-        Self { trust, all, named: stem.and_then(|stem| trust.of_file(stem)) }
+        Self { trust, all, named: stem.and_then(|stem| trust.grant_for_file(stem)) }
     }
 
     /// What it may use while it is loaded.

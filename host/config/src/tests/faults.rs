@@ -57,7 +57,7 @@ proxy.toml:9: plugins.watch: "inotify" is not one of "events", "poll"
 proxy.toml:10: plugins.poll_interval: must not be zero
 proxy.toml:12: defaults.timeout: must not be zero
 proxy.toml:13: defaults.agentfile: unknown key: did you mean `agent_file`?
-proxy.toml:15: models.a.driver: "Codex" is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most
+proxy.toml:15: models.a.driver: invalid driver name "Codex": use lower-case letters, digits and dashes, starting with a letter, at most 40 characters
 proxy.toml:16: models.a.repo: expected a string, found an integer
 proxy.toml:17: models.a.worktree: expected true, false or { dir = "…" }, found a string
 proxy.toml:18: models.a.permission: "all" is not one of "read-only", "workspace-write", "full-access"
@@ -164,9 +164,9 @@ b = { driver = "echo", repo = ".", fallback = ["y"], retries = -1, max_runs = 0,
         "proxy.toml:6: models.b.fallback: there is no model \"y\"",
         "proxy.toml:7: models.b.worktree.base: \"--upload-pack=x\" is no name of a commit, such as \"main\" or \"origin/main\"",
         "proxy.toml:7: models.b.worktree.keep: \"maybe\" is not one of \"never\", \"changed\", \"always\"",
-        "proxy.toml:8: models.b.policy.helpers_dir: has a `.` or `..` in it: name a place inside the repository, such as \"tools/agent\"",
+        "proxy.toml:8: models.b.policy.helpers_dir: contains `.` or `..`: use a path inside the repository, such as \"tools/agent\"",
         "proxy.toml:8: models.b.policy.auto_commit: expected true or false, found an integer",
-        "proxy.toml:8: models.b.policy.log: leads into git's own folder: name a place inside the repository, such as \"tools/agent\"",
+        "proxy.toml:8: models.b.policy.log: points into `.git`: use a path inside the repository, such as \"tools/agent\"",
     ];
     assert_eq!(folder.faults(), expected);
 }
@@ -187,11 +187,11 @@ limits = { memory = 0, plugin_file = 1 }
 "#;
     let expected = [
         "proxy.toml:3: plugins.require_pin: expected true or false, found an integer",
-        "proxy.toml:4: plugins.signed_by[0]: is no public key of minisign: write the second line of its .pub file, which begins with RW",
+        "proxy.toml:4: plugins.signed_by[0]: not a minisign public key: write the second line of its .pub file, which starts with RW",
         "proxy.toml:5: plugins.pin: unknown key: known here are `cache`, `dir`, `patience`, `poll_interval`, `require_pin`, `signed_by`, `watch`",
-        "proxy.toml:6: plugins.My: \"My\" is no driver name: it takes lower-case letters, digits and dashes, a letter first, 40 at the most",
+        "proxy.toml:6: plugins.My: invalid driver name \"My\": use lower-case letters, digits and dashes, starting with a letter, at most 40 characters",
         "proxy.toml:8: plugins.x.programs: expected a list, found a string",
-        "proxy.toml:9: plugins.x.sha256: is no SHA-256: write its 64 hexadecimal digits, as `sha256sum` prints them",
+        "proxy.toml:9: plugins.x.sha256: not a SHA-256 sum: write its 64 hexadecimal digits, as `sha256sum` prints them",
         "proxy.toml:10: plugins.x.wasi: \"allow\" is not one of \"refuse\", \"trap\"",
         "proxy.toml:11: plugins.x.limits.memory: must not be zero",
         "proxy.toml:11: plugins.x.limits.plugin_file: unknown key: known here are `call_cpu`, `compile`, `compile_memory`, `events`, `file`, `instances`, `memory`, `notices`, `output`, `read`, `result`, `run_cpu`",

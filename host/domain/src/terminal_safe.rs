@@ -1,10 +1,10 @@
-//! Text that others chose, such as file names, in a form that a terminal neither obeys nor hides.
+//! Untrusted text, such as file names, made safe for a terminal: control and invisible characters are escaped.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Whether a character is obeyed, hidden, or changes the order in which its neighbours are shown.
+/// Returns whether a character controls a terminal, is invisible, or changes the order of its neighbours.
 pub fn is_deceptive(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -21,7 +21,7 @@ pub fn is_deceptive(c: char) -> bool {
         )
 }
 
-/// The text with such characters written as escapes of Rust: `\n`, `\u{202e}`.
+/// Writes deceptive characters as Rust escapes: `\n`, `\u{202e}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_deceptive) {
         return Cow::Borrowed(text);
@@ -30,17 +30,17 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// The same for a path; bytes that are no text are written as `\xff`.
+/// The same for a path. Bytes that are not UTF-8 are written as `\xff`.
 pub fn visible_path(path: &Path) -> String {
-    let mut shown = String::new();
+    let mut text = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        shown += &visible(chunk.valid());
+        text += &visible(chunk.valid());
         for byte in chunk.invalid() {
             // Writing to a string cannot fail.
-            let _written = write!(shown, "\\x{byte:02x}");
+            let _written = write!(text, "\\x{byte:02x}");
         }
     }
-    shown
+    text
 }
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_obeys_or_hides_is_written_as_an_escape() {
+    fn control_and_invisible_characters_are_escaped() {
         assert_eq!(visible("plain ä 🦀.wasm"), "plain ä 🦀.wasm");
         assert_eq!(visible("a\u{1b}[2Jb\nc\rd"), "a\\u{1b}[2Jb\\nc\\rd");
         for c in ['\u{202e}', '\u{2066}', '\u{2028}', '\u{200b}', '\u{feff}', '\u{85}', '\u{e0041}'] {
