@@ -1,5 +1,5 @@
-//! Settings that a driver cannot carry out: told by `check` and in the log, and refused when a run comes, before anything
-//! is started.
+//! Settings that a driver cannot implement: `check` reports them, the log warns of them, and a run that needs them is
+//! refused before anything is started.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Machine, Proxy, Run, chat, error, fixtures};
 
-/// A machine with models of these settings, on which every CLI would leave a mark.
+/// A machine with models of these settings, on which every CLI that starts would create a file.
 fn machine(models: &str) -> Machine {
     let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\nretries = 0\n{models}"));
     for program in ["claude", "codex", "stranger", "agent"] {
@@ -17,8 +17,8 @@ fn machine(models: &str) -> Machine {
     machine
 }
 
-/// Each model with the fault that `check` tells of it, the log warns of and its runs are refused with.
-fn is_refused(models: &str, faults: &[(&str, &str, &str)]) {
+/// Asserts that `check` reports the fault of each model, that the log warns of it, and that runs are refused with it.
+fn assert_refused(models: &str, faults: &[(&str, &str, &str)]) {
     let machine = machine(models);
     let lines: String = faults.iter().map(|(_, key, message)| format!("{key}: {message}\n")).collect();
     assert_eq!(machine.run(&["check"]), Run { code: Some(1), stdout: String::new(), stderr: lines });
@@ -46,7 +46,7 @@ fn read_only_is_refused_for_a_driver_that_cannot_keep_its_cli_from_writing() {
     let models = "[models.a]\ndriver = \"acp\"\nprogram = \"agent\"\npermission = \"read-only\"\n\
                   [models.b]\ndriver = \"stranger\"\nprogram = \"stranger\"\npermission = \"read-only\"\n";
     let [a, b] = [("acp", "a"), ("stranger", "b")].map(|(driver, model)| message(driver, model));
-    is_refused(models, &[("a", "models.a.permission", &a), ("b", "models.b.permission", &b)]);
+    assert_refused(models, &[("a", "models.a.permission", &a), ("b", "models.b.permission", &b)]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn read_only_may_be_the_default_of_all_models_with_echo_among_them() {
 }
 
 #[test]
-fn a_model_of_the_vendor_is_refused_for_a_driver_that_cannot_choose_one() {
+fn a_vendors_model_is_refused_for_a_driver_that_cannot_choose_one() {
     let message = |driver: &str, model: &str| {
         format!(
             "the driver `{driver}` cannot choose the vendor's model: take `model` out of [models.{model}], or set the model \
@@ -68,7 +68,7 @@ fn a_model_of_the_vendor_is_refused_for_a_driver_that_cannot_choose_one() {
     let models = "[models.a]\ndriver = \"acp\"\nprogram = \"agent\"\nmodel = \"big\"\n\
                   [models.b]\ndriver = \"stranger\"\nprogram = \"stranger\"\nmodel = \"big\"\n";
     let [a, b] = [("acp", "a"), ("stranger", "b")].map(|(driver, model)| message(driver, model));
-    is_refused(models, &[("a", "models.a.model", &a), ("b", "models.b.model", &b)]);
+    assert_refused(models, &[("a", "models.a.model", &a), ("b", "models.b.model", &b)]);
 }
 
 #[test]
@@ -80,13 +80,16 @@ fn options_that_a_driver_does_not_know_are_refused() {
                   [models.b]\ndriver = \"codex\"\noptions = { colour = [\"red\"] }\n\
                   [models.c]\ndriver = \"acp\"\nprogram = \"agent\"\noptions = { colour = 1 }\n";
     let [a, b] = [("claude", "a"), ("codex", "b")].map(|(driver, model)| message(driver, model));
-    // A plugin that looks at its options says so in its own words.
+    // A plugin that checks its options reports the error in its own words.
     let c = "unknown option `colour`: allowed is `args`";
-    is_refused(models, &[("a", "models.a.options", &a), ("b", "models.b.options", &b), ("c", "models.c.options", c)]);
+    assert_refused(
+        models,
+        &[("a", "models.a.options", &a), ("b", "models.b.options", &b), ("c", "models.c.options", c)],
+    );
 }
 
 #[test]
-fn doctor_remarks_on_an_option_that_only_its_own_author_knows_the_use_of() {
+fn doctor_notes_an_option_that_a_plugin_from_outside_may_or_may_not_know() {
     let machine =
         machine("[models.a]\ndriver = \"stranger\"\nprogram = \"stranger\"\noptions = { colour = \"red\" }\n");
     machine.script("stranger", "echo 1.0.0");
@@ -97,7 +100,7 @@ fn doctor_remarks_on_an_option_that_only_its_own_author_knows_the_use_of() {
 }
 
 #[test]
-fn what_a_model_needs_and_is_not_there_is_in_the_log_of_a_server_from_its_start() {
+fn a_server_logs_the_missing_requirements_of_its_models_at_its_start_and_after_a_reload() {
     let machine = Machine::configured("[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"codex\"\n");
     machine.write("models.json", r#"{"b": {"driver": "nobody", "repoPath": "gone"}}"#);
     let proxy = machine.serve();
@@ -107,7 +110,7 @@ fn what_a_model_needs_and_is_not_there_is_in_the_log_of_a_server_from_its_start(
         .logged(&["WARN", "a model cannot run: models.b.driver: the driver `nobody` is not loaded: put its component"]);
     let gone = machine.name("work/gone");
     proxy.logged(&["WARN", &format!("a model cannot run: b.repoPath: the repository {gone} does not exist")]);
-    // What comes with a change of the settings is told then.
+    // A change of the settings logs what it adds, and repeats nothing.
     machine.write(
         "proxy.toml",
         "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"codex\"\n[models.c]\ndriver = \"qwen\"\n",

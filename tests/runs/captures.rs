@@ -1,5 +1,5 @@
-//! Recorded runs of the real CLIs, played with the pace they had, come out as what the assistant said: streamed or not,
-//! alone or all at once. What it said is what the SDK's tests of the plugins expect too.
+//! Recorded runs of the real CLIs, replayed at their own pace, yield the assistant's answer: streamed or whole, alone
+//! or all at once. The expected answers are those of the SDK's tests of the plugins.
 
 use std::thread;
 
@@ -16,7 +16,7 @@ const TOOL: &str = "Done. The tool returned 120 characters.";
 
 const REASONING: &str = "First I consider the request. Then I decide that a short answer is enough.";
 
-/// What has to come out of one recording.
+/// The expected answer to one recording.
 struct Case {
     name: &'static str,
     content: &'static str,
@@ -28,7 +28,7 @@ fn case(name: &'static str, content: &'static str, usage: Value) -> Case {
     Case { name, content, reasoning: "", usage }
 }
 
-/// Tokens in, of these cached, tokens out, of these for reasoning.
+/// The usage of a prompt and its cached part, and of a completion and its reasoning part.
 fn usage(prompt: u64, cached: u64, completion: u64, reasoning: u64) -> Value {
     json!({
         "prompt_tokens": prompt,
@@ -71,8 +71,8 @@ impl Case {
     }
 }
 
-/// Plays all recordings of a CLI at once, each for a whole and for a streamed answer.
-fn come_out(cli: &str, cases: &[Case]) {
+/// Replays all recordings of a CLI at once, each for a whole and for a streamed answer.
+fn assert_answers(cli: &str, cases: &[Case]) {
     let recorded = fixtures().join(cli);
     let machine = Machine::new();
     let mut config = "[defaults]\nrepo = \".\"\n".to_owned();
@@ -92,24 +92,24 @@ fn come_out(cli: &str, cases: &[Case]) {
 }
 
 #[test]
-fn codex_comes_out_as_what_the_assistant_said() {
+fn codex_yields_the_assistants_answer() {
     let once = || usage(1111, 222, 333, 44);
     let reasoning = Case { reasoning: REASONING, ..case("reasoning", PLAIN, once()) };
     let tool = case("tool", "Done. The tool returned 116 characters.", usage(2222, 444, 666, 88));
-    come_out("codex", &[case("plain", PLAIN, once()), case("markdown", MARKDOWN, once()), reasoning, tool]);
+    assert_answers("codex", &[case("plain", PLAIN, once()), case("markdown", MARKDOWN, once()), reasoning, tool]);
 }
 
 #[test]
-fn gemini_comes_out_as_what_the_assistant_said() {
-    // It asks a small model first which one to take. Of its thoughts it only tells how many tokens they were.
+fn gemini_yields_the_assistants_answer() {
+    // It first asks a small model which one to use. Of its reasoning it reports only the number of tokens.
     let twice = || usage(2222, 444, 754, 88);
     let reasoning = case("reasoning", PLAIN, twice());
     let tool = case("tool", "Done. The tool returned 103 characters.", usage(3333, 666, 1131, 132));
-    come_out("gemini", &[case("plain", PLAIN, twice()), case("markdown", MARKDOWN, twice()), reasoning, tool]);
+    assert_answers("gemini", &[case("plain", PLAIN, twice()), case("markdown", MARKDOWN, twice()), reasoning, tool]);
 }
 
 #[test]
-fn qwen_comes_out_as_what_the_assistant_said() {
+fn qwen_yields_the_assistants_answer() {
     let twice = || usage(2222, 444, 666, 0);
     let reasoning = Case { reasoning: REASONING, ..case("reasoning", PLAIN, twice()) };
     let cases = [
@@ -120,5 +120,5 @@ fn qwen_comes_out_as_what_the_assistant_said() {
         case("tool", TOOL, twice()),
         case("tool-whole", TOOL, twice()),
     ];
-    come_out("qwen", &cases);
+    assert_answers("qwen", &cases);
 }

@@ -1,5 +1,5 @@
-//! Faults that others have reported of real CLIs, as far as it takes the host to get them right: what is printed goes
-//! through a real process. The numbers are those of the bank of cases; the plugins' own share is tested beside them.
+//! Faults that users reported of real CLIs and that the host handles; the output passes through a real process. The
+//! numbers are those of the bank of cases. The plugins' part is tested beside the plugins.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{Machine, Streamed, chat};
 
-/// A run that prints these pieces, each in one go, and ends with 0.
+/// A recording of a run that prints these pieces, each in one write, and exits with 0.
 fn recording(machine: &Machine, stdout: &[&[u8]], stderr: &[u8]) -> PathBuf {
     let dir = machine.path("recording");
     fs::create_dir(&dir).unwrap();
@@ -25,7 +25,7 @@ fn recording(machine: &Machine, stdout: &[&[u8]], stderr: &[u8]) -> PathBuf {
     dir
 }
 
-/// What comes of such a run, whole and streamed; both are the same.
+/// The answer of such a run, which is the same whole and streamed.
 fn answer(driver: &str, stdout: &[&[u8]], stderr: &[u8]) -> Streamed {
     let machine = Machine::configured(&format!("[models.m]\ndriver = \"{driver}\"\nprogram = \"cli\"\nrepo = \".\"\n"));
     let dir = recording(&machine, stdout, stderr);
@@ -47,7 +47,7 @@ fn codex_lines(text: &str) -> Vec<String> {
 }
 
 #[test]
-pub(crate) fn case_003_a_line_of_three_megabytes_costs_nothing_that_follows() {
+pub(crate) fn case_003_a_line_of_three_megabytes_does_not_affect_later_lines() {
     let result = json!({"type": "item.completed", "item": {
         "id": "t1", "type": "command_execution", "command": "cat big", "exit_code": 0, "status": "completed",
         "aggregated_output": "x".repeat(3 * 1024 * 1024),
@@ -59,7 +59,7 @@ pub(crate) fn case_003_a_line_of_three_megabytes_costs_nothing_that_follows() {
 }
 
 #[test]
-fn case_004_characters_that_are_cut_between_two_reads_stay_whole() {
+fn case_004_characters_that_are_split_between_two_reads_stay_whole() {
     let text = "台 가 🌍";
     let lines = codex_lines(text).concat();
     let bytes = lines.as_bytes();
@@ -72,7 +72,7 @@ fn case_004_characters_that_are_cut_between_two_reads_stay_whole() {
 }
 
 #[test]
-fn case_013_a_banner_and_escapes_before_the_first_event_are_passed_over() {
+fn case_013_a_banner_and_escapes_before_the_first_event_are_ignored() {
     let banner =
         "\u{1b}[1;32mwelcome to devshell\u{1b}[0m\n  {commands}: build, test\n\n\u{1b}]0;title\u{7}\u{1b}[?2004h";
     let lines = banner.to_owned() + &codex_lines("fine").concat();

@@ -1,5 +1,5 @@
 //! CLIs without a plugin, driven by `generic` with the settings of its guide: cline, mini-swe-agent, aider and Amp from
-//! recorded runs; Cursor and goose from what their documentation says that they print, since nobody here has run them.
+//! recorded runs; Cursor and goose with output written after their documentation, since no recorded runs exist.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn scripted(cli: &str, script: &str, more: &str) -> (Machine, Proxy) {
     (machine, proxy)
 }
 
-/// What a client is told of a failure: status, code, and what there was of an answer.
+/// A failure as a client receives it: status, code and partial answer.
 fn failure(answer: &Answer) -> (u16, String, Value) {
     let error = &answer.json()["error"];
     (answer.status, error["code"].as_str().unwrap_or_default().to_owned(), error["partial"].clone())
@@ -66,7 +66,7 @@ fn tokens(streamed: &Streamed) -> [Value; 3] {
 }
 
 #[test]
-fn cline_comes_out_as_what_the_assistant_said() {
+fn cline_yields_the_assistants_answer() {
     let (_machine, proxy) =
         recorded("cline", "cline", &["plain", "tool", "texttool", "markdown", "reasoning", "plain-plan"]);
     let plain = answered(&proxy, "plain");
@@ -87,21 +87,21 @@ fn cline_comes_out_as_what_the_assistant_said() {
 }
 
 #[test]
-fn cline_failures_have_their_kind() {
+fn cline_failures_have_their_category() {
     let (_machine, proxy) = recorded("cline", "cline", &["auth401", "rate429", "error500", "cut", "resume-id"]);
-    let told = |model| failure(&proxy.complete(&chat(model, "Say hello")));
-    assert_eq!(told("auth401"), (401, "authentication".into(), Value::Null));
-    assert_eq!(told("rate429"), (429, "rate_limit".into(), Value::Null));
-    assert_eq!(told("error500"), (502, "server".into(), Value::Null));
-    let (status, _, partial) = told("cut");
+    let failed = |model| failure(&proxy.complete(&chat(model, "Say hello")));
+    assert_eq!(failed("auth401"), (401, "authentication".into(), Value::Null));
+    assert_eq!(failed("rate429"), (429, "rate_limit".into(), Value::Null));
+    assert_eq!(failed("error500"), (502, "server".into(), Value::Null));
+    let (status, _, partial) = failed("cut");
     assert!(status >= 500 && partial == "The scripted model ", "{status} {partial}");
-    // cline 3.0.65 does not take a session and a prompt together with `--json`.
+    // With `--json`, cline 3.0.65 does not accept a session together with a prompt.
     let resumed = proxy.complete(&chat("resume-id", "Say more"));
     assert!(resumed.status == 500 && resumed.body.contains("JSON output mode requires a prompt"), "{resumed:?}");
 }
 
 #[test]
-fn cline_is_told_model_permission_and_a_prompt_that_looks_like_an_option() {
+fn cline_receives_model_permission_and_a_prompt_that_resembles_an_option() {
     let machine = Machine::new();
     let recording = fixtures().join("cline/plain");
     machine.recording("m", &["replay", "--speed", "100", recording.to_str().unwrap()]);
@@ -118,25 +118,25 @@ fn cline_is_told_model_permission_and_a_prompt_that_looks_like_an_option() {
 }
 
 #[test]
-fn mini_swe_agent_comes_out_as_what_it_said_and_submitted() {
+fn mini_swe_agent_yields_its_messages_and_its_submission() {
     let (_machine, proxy) = recorded("mini", "mini-swe-agent", &["submitted", "plain", "tool", "auth401"]);
     let submit = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && echo 'The folder has a README and \nsrc.'";
-    let said = format!(
+    let expected = format!(
         "I look at the folder first.\n\n```\nls\n```\n\nThat is all: I submit.\n\n```\n{submit}\n```\n\n\
          The folder has a README and src."
     );
-    assert_eq!(answered(&proxy, "submitted").content, said);
+    assert_eq!(answered(&proxy, "submitted").content, expected);
 
-    let told = |model| proxy.complete(&chat(model, "Say hello"));
-    let (plain, tool) = (told("plain"), told("tool"));
+    let ask = |model| proxy.complete(&chat(model, "Say hello"));
+    let (plain, tool) = (ask("plain"), ask("tool"));
     assert_eq!(failure(&plain), (500, "unknown".into(), Value::Null));
     assert_eq!(failure(&tool), (500, "unknown".into(), "```\nls\n```".into()));
     assert!(plain.body.contains("RepeatedFormatError") && tool.body.contains("RepeatedFormatError"), "{plain:?}");
-    assert_eq!(failure(&told("auth401")), (401, "authentication".into(), Value::Null));
+    assert_eq!(failure(&ask("auth401")), (401, "authentication".into(), Value::Null));
 }
 
 #[test]
-fn aider_comes_out_as_what_it_said_and_its_errors_as_failures_though_it_ends_with_0() {
+fn aider_yields_its_answer_and_its_errors_are_failures_although_it_exits_with_0() {
     let (machine, proxy) = recorded("aider", "aider", &["plain", "slow", "markdown", "auth401"]);
     assert_eq!(answered(&proxy, "plain").content, PLAIN);
     assert_eq!(answered(&proxy, "slow").content, PLAIN);
@@ -162,7 +162,7 @@ fn a_prompt_of_any_size_reaches_a_cli_through_a_file() {
 }
 
 #[test]
-fn amp_without_a_login_is_told_so_at_once_and_not_waited_for() {
+fn a_run_of_amp_without_a_login_fails_at_once_instead_of_waiting() {
     let printed = fixtures().join("amp/nocreds/stdout");
     let (_machine, proxy) = scripted("amp", &format!("cat {}\nexec sleep 1000", printed.display()), "");
     let refused = proxy.complete(&chat("m", "Say hello"));
@@ -179,7 +179,7 @@ const CURSOR: &str = r#"{"type":"system","subtype":"init","apiKeySource":"login"
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Two files."}]},"session_id":"c6b6-1"}"#;
 
 #[test]
-fn cursor_as_documented_answers_is_resumed_and_fails() {
+fn documented_output_of_cursor_is_read_resumed_and_failed() {
     let machine = Machine::new();
     let end = |result: &str| format!("{CURSOR}\n{{\"type\":\"result\",\"session_id\":\"c6b6-1\",{result}}}\n");
     let good = end(r#""subtype":"success","is_error":false,"result":"Let me look.Two files.","request_id":"r1""#);
@@ -196,8 +196,8 @@ fn cursor_as_documented_answers_is_resumed_and_fails() {
 
     assert_eq!(answered(&proxy, "good").content, "Let me look.\n\nTwo files.");
     let again = Request::complete(&chat("good", "And now?"));
-    let told = proxy.send(&again);
-    assert_eq!(told.header("x-agent-session"), Some("c6b6-1"));
+    let first = proxy.send(&again);
+    assert_eq!(first.header("x-agent-session"), Some("c6b6-1"));
     let resumed = proxy.send(&again.header("x-agent-session", "c6b6-1"));
     assert_eq!(resumed.status, 200, "{resumed:?}");
     let argv = json!(["--print", "--output-format", "stream-json", "--force", "--resume=c6b6-1", "--", "And now?"]);
@@ -209,7 +209,7 @@ fn cursor_as_documented_answers_is_resumed_and_fails() {
 }
 
 #[test]
-fn goose_as_documented_answers_and_fails() {
+fn documented_output_of_goose_is_read_and_failed() {
     let machine = Machine::new();
     let message = |id: u32, text: &str| {
         let content = json!([{"type": "text", "text": text}]);
@@ -218,8 +218,8 @@ fn goose_as_documented_answers_and_fails() {
     let tool =
         json!({"type": "message", "message": {"role": "user", "content": [{"type": "toolResponse", "id": "t"}]}});
     let complete = json!({"type": "complete", "total_tokens": 5});
-    let said = [message(1, "Two "), message(1, "files."), tool.to_string(), complete.to_string()].join("\n");
-    machine.stand_in("good", &["say", &said]);
+    let output = [message(1, "Two "), message(1, "files."), tool.to_string(), complete.to_string()].join("\n");
+    machine.stand_in("good", &["say", &output]);
     machine.stand_in("bad", &["say", &json!({"type": "error", "error": "Rate limit exceeded"}).to_string()]);
     machine.stand_in("silent", &["say", &[tool.to_string(), complete.to_string()].join("\n")]);
     let models: String = ["good", "bad", "silent"].map(|name| settings("goose", name)).concat();
@@ -233,7 +233,7 @@ fn goose_as_documented_answers_and_fails() {
 }
 
 #[test]
-fn what_the_options_do_not_give_is_refused_with_an_example() {
+fn a_missing_or_wrong_option_is_refused_with_an_example() {
     let machine = Machine::configured(
         "[defaults]\nrepo = \".\"\n[models.safe]\ndriver = \"generic\"\nprogram = \"cat\"\npermission = \"read-only\"\n\
          [models.named]\ndriver = \"generic\"\nprogram = \"cat\"\nmodel = \"gpt\"\n\
@@ -250,7 +250,7 @@ fn what_the_options_do_not_give_is_refused_with_an_example() {
         let refused = proxy.complete(&chat(model, "Say hello"));
         assert_eq!(failure(&refused), (500, "configuration".into(), Value::Null), "{model}");
         assert!(refused.body.contains(part), "{model}: {refused:?}");
-        let is_told = |line: &str| line.starts_with(&format!("models.{model}")) && line.contains(part);
-        assert!(checked.stderr.lines().any(is_told), "{model}: {}", checked.stderr);
+        let is_reported = |line: &str| line.starts_with(&format!("models.{model}")) && line.contains(part);
+        assert!(checked.stderr.lines().any(is_reported), "{model}: {}", checked.stderr);
     }
 }

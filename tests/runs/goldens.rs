@@ -1,8 +1,8 @@
-//! Every recorded run of a real CLI that has its expected events beside it (`golden.json`) comes out over HTTP as they say:
-//! the text, whole and streamed, or the failure with its category, its message and what there was of an answer.
+//! Every recorded run of a real CLI that has expected events (`golden.json`) yields them over HTTP: the text, whole and
+//! streamed, or the failure with its category, message and partial answer.
 //!
-//! The expectations are read by eye against the recordings, and compared natively beside the plugins; here they go through
-//! the component, the host and a real process.
+//! The expectations were reviewed against the recordings, and the plugins' own tests compare them natively. Here they
+//! pass through the component, the host and a real process.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,10 +16,10 @@ use crate::support::{Machine, Proxy, Streamed, chat, fixtures};
 /// The recordings took up to a minute.
 const SPEED: &str = "500";
 
-/// Recordings of another turn than the chat surface asks for: one with an output schema.
+/// Recordings of turns that the chat API cannot request: one with an output schema.
 const OTHER_TURNS: [&str; 1] = ["qwen-plain-schema"];
 
-/// How many recordings are played at once.
+/// How many recordings are replayed at once.
 const AT_ONCE: usize = 8;
 
 /// The folders of recordings, named after the driver that reads them, and the name of the CLI.
@@ -40,7 +40,7 @@ struct Recording {
     expected: Expected,
 }
 
-/// What a client has to get.
+/// The expected answer to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Expected {
     content: String,
@@ -50,12 +50,12 @@ struct Expected {
 }
 
 impl Expected {
-    /// Reads `golden.json` of the CLI of this name: the first verdict among the events holds, else that on the end of the
-    /// process.
+    /// Reads `golden.json` of the CLI with this name. The first outcome among the events counts, otherwise the one at
+    /// the end of the process.
     fn read(golden: &Value, model: &str, cli: &str) -> Self {
         let events = golden["events"].as_array().unwrap();
         let end = events.iter().position(|event| event.get("done").is_some());
-        let verdict = end.map_or(&golden["outcome"], |end| &events[end]["done"]);
+        let outcome = end.map_or(&golden["outcome"], |end| &events[end]["done"]);
         let mut content: Vec<String> = vec![String::new()];
         let mut reasoning = String::new();
         for event in &events[..end.unwrap_or(events.len())] {
@@ -70,23 +70,23 @@ impl Expected {
         content.retain(|message| !message.is_empty());
         let mut content = content.join("\n\n");
         if content.is_empty() {
-            content = verdict["answer"].as_str().unwrap_or_default().to_owned();
+            content = outcome["answer"].as_str().unwrap_or_default().to_owned();
         }
         let words = |failure: &Value, key: &str| failure[key].as_str().unwrap().to_owned();
-        let failure = Some(&verdict["failure"]).filter(|failure| !failure.is_null());
+        let failure = Some(&outcome["failure"]).filter(|failure| !failure.is_null());
         let failure = failure.map(|failure| {
             let category = words(failure, "category").replace('-', "_");
-            let named = NAMED_BY_HOST.iter().find(|(recording, _)| *recording == model);
+            let named = EXPLAINED_BY_HOST.iter().find(|(recording, _)| *recording == model);
             if let Some((_, message)) = named {
                 return (category, (*message).to_owned());
             }
-            let message = told(cli, &category, &words(failure, "message"), &words(failure, "detail"));
+            let message = message_for_client(cli, &category, &words(failure, "message"), &words(failure, "detail"));
             (category, message)
         });
         Self { content, reasoning, failure }
     }
 
-    /// The status of a whole answer: the table of failures once more, as a client reads it.
+    /// The status of a whole answer: the host's table of failures, repeated from the client's point of view.
     fn status(&self) -> u16 {
         match self.failure.as_ref().map(|(category, _)| category.as_str()) {
             None => 200,
@@ -101,12 +101,12 @@ impl Expected {
     }
 }
 
-/// Recordings whose failure the host itself names, by what the operating system or a settings file refused the CLI.
-const NAMED_BY_HOST: [(&str, &str); 1] =
+/// Recordings whose failure the host itself explains: the operating system or a settings file refused the CLI.
+const EXPLAINED_BY_HOST: [(&str, &str); 1] =
     [("codex-plain-chat", "the CLI cannot read its settings in `config.toml`: correct them")];
 
-/// What the host makes of a plugin's message, for a person who sees nothing else.
-fn told(cli: &str, category: &str, message: &str, detail: &str) -> String {
+/// The message that the host builds from a plugin's message and detail, for a user who sees nothing else.
+fn message_for_client(cli: &str, category: &str, message: &str, detail: &str) -> String {
     let first_line = detail.lines().map(str::trim).find(|line| !line.is_empty());
     match (category, message.split_once(". To log in: "), first_line) {
         ("authentication", Some((message, hint)), _) => format!("{cli} needs a login: {hint}. {message}"),
@@ -115,7 +115,7 @@ fn told(cli: &str, category: &str, message: &str, detail: &str) -> String {
     }
 }
 
-/// All recordings with expectations, but for those that the recorder had to end: they end by no doing of their own.
+/// All recordings with expectations, except those that the recorder killed.
 fn recordings() -> Vec<Recording> {
     let mut recordings = Vec::new();
     for (driver, cli) in CLIS {
@@ -170,7 +170,7 @@ impl Recording {
                 (error["code"].as_str().unwrap().to_owned(), error["message"].as_str().unwrap().to_owned())
             });
             let got = Expected { content: streamed.content, reasoning: streamed.reasoning, failure };
-            // What was only told with the verdict is told in a stream if the run was a success.
+            // A stream carries an answer that only the outcome contains if the run succeeded.
             compare("streamed", format!("{got:?}"), format!("{expected:?}"));
         } else {
             compare("status of the stream", head.status.to_string(), expected.status().to_string());
@@ -180,7 +180,7 @@ impl Recording {
 }
 
 #[test]
-fn every_recording_comes_out_as_it_is_expected_to() {
+fn every_recording_yields_its_expected_answer() {
     let recordings = recordings();
     let machine = Machine::new();
     let mut config = "[defaults]\nrepo = \".\"\n".to_owned();

@@ -1,4 +1,4 @@
-//! What is left when the program is killed, or when a CLI has started what leaves its group.
+//! Processes and work left behind when the program is killed, or when a process leaves the group of its CLI.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -12,8 +12,8 @@ use crate::support::{Machine, Request, chat, is_alive, processes_marked_by, wait
 /// Runs at once.
 const RUNS: usize = 8;
 
-/// A model in worktrees whose CLI ignores SIGTERM and never ends, as does a process that it starts. Each run leaves a
-/// new file in its worktree, and has a folder with the locks of both in `alive`.
+/// A model in worktrees whose CLI ignores SIGTERM and never ends, nor does a process that it starts. Each run creates a
+/// file in its worktree, and a folder in `alive` with the locks of both processes.
 fn stubborn() -> Machine {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"cli\"\nworktree = { dir = \"../trees\" }\n\
@@ -37,7 +37,7 @@ fn processes(machine: &Machine) -> Vec<PathBuf> {
 }
 
 #[test]
-pub(crate) fn nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_at_the_next_start() {
+pub(crate) fn no_process_outlives_a_killed_program_and_the_work_is_saved_at_the_next_start() {
     let machine = stubborn();
     let proxy = machine.serve();
     let ask = Request::complete(&chat("m", "hi"));
@@ -62,7 +62,7 @@ pub(crate) fn nothing_outlives_a_program_that_was_killed_and_the_work_is_saved_a
 }
 
 #[test]
-fn the_guard_ends_what_a_host_has_started_when_its_standard_input_ends() {
+fn the_guard_kills_the_processes_of_a_host_when_its_standard_input_ends() {
     let machine = stubborn();
     let cli = fs::read_to_string(machine.path("bin/cli")).unwrap();
     let mark = machine.name("mark");
@@ -81,7 +81,7 @@ fn the_guard_ends_what_a_host_has_started_when_its_standard_input_ends() {
 }
 
 #[test]
-pub(crate) fn a_process_that_left_the_group_of_its_cli_ends_with_the_run() {
+pub(crate) fn a_process_that_left_the_group_of_its_cli_is_killed_with_the_run() {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }\n",
     );
@@ -99,7 +99,7 @@ pub(crate) fn a_process_that_left_the_group_of_its_cli_ends_with_the_run() {
     }
 }
 
-/// A process of the test's own that bears this mark.
+/// A process of the test itself with this mark.
 #[expect(clippy::disallowed_methods, reason = "a process that another host, or nobody, has started")]
 fn marked(mark: &str) -> Child {
     let mut sleep = Command::new("sleep");
@@ -108,7 +108,7 @@ fn marked(mark: &str) -> Child {
 }
 
 #[test]
-pub(crate) fn only_what_is_certainly_of_a_host_that_is_gone_is_ended_and_no_time_of_the_clock_matters() {
+pub(crate) fn only_processes_of_a_host_that_certainly_ended_are_killed_whatever_the_clock_shows() {
     let machine = stubborn();
     let proxy = machine.serve();
     let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
@@ -120,7 +120,7 @@ pub(crate) fn only_what_is_certainly_of_a_host_that_is_gone_is_ended_and_no_time
     let (later, another) = (ticks.parse::<u64>().unwrap() + 1, "0f".repeat(16));
 
     let mut gone = marked(&format!("{run}/{host}/{later}/{boot}"));
-    // The last one is as it was when hosts were known by the second of their start: a step of the clock made them gone.
+    // The last mark has a time of day as its start: after a step of the clock, a running host would seem to have ended.
     let others = [
         mark.to_owned(),
         format!("{run}/{host}/{ticks}/{another}"),
@@ -140,9 +140,9 @@ pub(crate) fn only_what_is_certainly_of_a_host_that_is_gone_is_ended_and_no_time
 }
 
 #[test]
-pub(crate) fn a_second_signal_ends_the_program_whatever_blocks() {
+pub(crate) fn a_second_signal_ends_the_program_even_if_a_task_blocks() {
     let machine = Machine::configured("[server]\ndrain = \"10m\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\n");
-    // How the repository is has to be known before the run.
+    // A run reads the state of the repository before it starts.
     machine.script("git", "while :; do sleep 617; done");
     let proxy = machine.serve();
     let _client = Request::complete(&chat("m", "hi")).open(proxy.address());

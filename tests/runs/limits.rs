@@ -1,4 +1,4 @@
-//! Each limit of requests and runs meets a test here; those of plugins do in `plugins::folder`.
+//! A test for each limit of requests and runs; those of plugins are in `plugins::folder`.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ fn a_body_over_the_limit_is_refused() {
 }
 
 #[test]
-fn a_silent_stream_gives_signs_of_life() {
+fn a_silent_stream_sends_signs_of_life() {
     let machine = limited("keep_alive = \"20ms\"");
     let open = machine.name("open");
     machine.stand_in("cli", &["gate", &open, "first", " last"]);
@@ -46,7 +46,7 @@ fn a_silent_stream_gives_signs_of_life() {
 }
 
 #[test]
-fn a_run_that_fails_has_a_status_until_the_headers_are_out() {
+fn a_failed_run_has_its_own_status_until_the_headers_are_sent() {
     let failed = error("CLI failed: boom", "server_error", None, "unknown", Some("boom"));
     let machine = limited("headers_after = \"10m\"");
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
@@ -66,7 +66,7 @@ fn a_run_that_fails_has_a_status_until_the_headers_are_out() {
 }
 
 #[test]
-fn a_line_over_the_limit_is_cut_and_the_rest_is_read_on() {
+fn a_line_over_the_limit_is_cut_and_later_lines_are_read() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\nline = \"1 KiB\"\n");
     let item = |item: serde_json::Value| json!({"type": "item.completed", "item": item}).to_string();
     let output = [
@@ -90,7 +90,7 @@ fn only_the_end_of_standard_error_is_kept() {
 }
 
 #[test]
-fn a_cli_is_asked_to_end_and_killed_if_it_does_not() {
+fn a_cli_receives_sigterm_and_is_killed_if_it_does_not_end() {
     let machine = limited("grace = \"10m\"");
     machine.script("cli", "trap 'echo asked > ../asked; exit 0' TERM; echo > ../started; while :; do sleep 0.01; done");
     let proxy = machine.serve();
@@ -112,8 +112,8 @@ fn a_cli_is_asked_to_end_and_killed_if_it_does_not() {
 }
 
 #[test]
-pub(crate) fn streams_that_a_descendant_holds_open_do_not_hold_the_answer_up() {
-    // For as long as the grace time, no test waits.
+pub(crate) fn streams_that_a_descendant_holds_open_do_not_delay_the_answer() {
+    // No test waits for as long as this grace time.
     let machine = limited("grace = \"10m\"\npipe_silence = \"50ms\"");
     machine.hanging("hang", "");
     machine.script("cli", "hang & echo done");
@@ -122,7 +122,7 @@ pub(crate) fn streams_that_a_descendant_holds_open_do_not_hold_the_answer_up() {
 }
 
 #[test]
-pub(crate) fn a_cli_that_does_not_read_what_it_is_answered_is_held_back_and_ended_as_such() {
+pub(crate) fn a_cli_that_does_not_read_its_replies_is_throttled_and_killed_with_that_reason() {
     with_time_enough(|silence| {
         let machine = Machine::configured(&format!(
             "[models.m]\ndriver = \"acp\"\nrepo = \".\"\nprogram = \"cli\"\nidle_timeout = \"{silence}\"\nretries = 0\n\
@@ -135,9 +135,9 @@ pub(crate) fn a_cli_that_does_not_read_what_it_is_answered_is_held_back_and_ende
              ended: raise `limits.stdin` or `idle_timeout` of the model if it needs more"
         );
         let expected = (504, error(&message, "server_error", None, "timeout", None));
-        let told = (answer.status, answer.json());
-        // On a busy machine it may not get to say anything.
-        (!told.1["error"]["message"].as_str().unwrap().starts_with("the CLI said nothing"))
-            .then(|| assert_eq!(told, expected))
+        let got = (answer.status, answer.json());
+        // On a busy machine the CLI may not have printed anything yet.
+        (!got.1["error"]["message"].as_str().unwrap().starts_with("the CLI said nothing"))
+            .then(|| assert_eq!(got, expected))
     });
 }

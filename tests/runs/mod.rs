@@ -1,4 +1,4 @@
-//! A run of an agent: how it is admitted, started, read, limited, tried again and ended.
+//! Runs of agents: admission, start, output, limits, retries and end.
 
 mod abilities;
 mod captures;

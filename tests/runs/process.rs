@@ -1,4 +1,4 @@
-//! Processes that hang, flood, fork and hold on: what others have reported of real CLIs, through a real process. The
+//! Processes that hang, flood, fork and hold pipes open, as users reported of real CLIs, each with a real process. The
 //! numbers are those of the bank of cases.
 
 use std::fs;
@@ -14,14 +14,14 @@ use crate::support::{
 const MODEL: &str =
     "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }\n";
 
-/// A machine whose model is this script.
+/// A machine whose model runs this script.
 fn machine(script: &str, settings: &str) -> Machine {
     let machine = Machine::configured(&format!("{MODEL}{settings}"));
     machine.script("cli", script);
     machine
 }
 
-/// The lines of Codex for an answer, as a command that prints them.
+/// A command that prints the lines of Codex for an answer.
 fn says(text: &str) -> String {
     format!("printf %s {}", quoted(&codex_says(text)))
 }
@@ -39,12 +39,15 @@ pub(crate) fn case_052_a_long_prompt_and_long_system_messages_reach_a_cli_that_p
         let answer = proxy.complete(&json!({"model": "m", "messages": messages}));
         assert_eq!(answer.content(), "ok");
         assert_eq!(fs::read_to_string(machine.path("got")).unwrap(), texts.join("\n"));
-        assert!(fs::metadata(machine.path("argv")).unwrap().len() < 1024, "no part of it is in the list of processes");
+        assert!(
+            fs::metadata(machine.path("argv")).unwrap().len() < 1024,
+            "no part of the prompt is in the list of processes"
+        );
     }
 }
 
 #[test]
-pub(crate) fn a_prompt_that_no_argument_can_hold_is_told_as_such() {
+pub(crate) fn a_prompt_that_is_too_long_for_an_argument_is_refused_with_the_reason() {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = { prompt = \"arg\" }\n",
     );
@@ -60,7 +63,7 @@ pub(crate) fn a_prompt_that_no_argument_can_hold_is_told_as_such() {
 }
 
 #[test]
-fn an_argument_that_no_program_can_be_given_is_told_as_such() {
+fn an_argument_that_is_too_long_for_any_program_is_refused_with_the_reason() {
     let long = "x".repeat(200 * 1024);
     let model = "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n";
     let machine = Machine::configured(&format!("{model}options = {{ args = [\"{long}\"] }}\n"));
@@ -73,20 +76,20 @@ fn an_argument_that_no_program_can_be_given_is_told_as_such() {
 }
 
 #[test]
-fn an_environment_that_no_program_can_be_given_is_told_as_such() {
+fn an_environment_that_is_too_large_for_any_program_is_refused_with_the_reason() {
     let variables: Vec<_> = (0..11).map(|at| format!("V{at} = \"{}\"", "x".repeat(100 * 1024))).collect();
     let machine = machine("echo done", &format!("env = {{ {} }}\n", variables.join(", ")));
     let answer = machine.serve().complete(&chat("m", "hi"));
-    let told = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (400, Some("validation")));
     assert!(
-        told.starts_with("the command line and the environment are 11") && told.ends_with("more than 1048576"),
-        "{told}"
+        message.starts_with("the command line and the environment are 11") && message.ends_with("more than 1048576"),
+        "{message}"
     );
 }
 
 #[test]
-pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing_behind() {
+pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_no_process_behind() {
     with_time_enough(|timeout| {
         let settings = format!("timeout = \"{timeout}\"\n[limits]\ngrace = \"200ms\"\n");
         let machine = machine("hang-now & wait", &settings);
@@ -103,7 +106,7 @@ pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_nothing
 }
 
 #[test]
-pub(crate) fn case_057_a_cli_that_stays_after_its_result_has_answered() {
+pub(crate) fn case_057_a_cli_that_does_not_exit_after_its_result_has_answered() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\ngrace = \"100ms\"\n");
     machine.hanging("hang", "");
     let there = "until [ -e ../alive/descendant ]; do sleep 0.01; done";
@@ -114,7 +117,7 @@ pub(crate) fn case_057_a_cli_that_stays_after_its_result_has_answered() {
     wait_for("it to be ended", || !is_alive(&machine.path("alive/leader")));
 }
 
-/// The processes whose parent is the proxy, and how they are.
+/// The status fields of the processes whose parent is the proxy.
 fn children(proxy: &Proxy) -> Vec<String> {
     let stat = |entry: fs::DirEntry| fs::read_to_string(entry.path().join("stat")).ok();
     let stats = fs::read_dir("/proc").unwrap().filter_map(|entry| stat(entry.ok()?));
@@ -130,12 +133,12 @@ pub(crate) fn case_062_no_zombie_is_left_of_runs_that_fork_twice() {
     for _ in 0..50 {
         assert_eq!(proxy.ask("m", "hi"), "done");
     }
-    // Its guard is the one child that stays.
+    // The guard is the only child that remains.
     wait_for("all to be reaped", || children(&proxy).len() == 1);
 }
 
 #[test]
-pub(crate) fn a_descendant_that_holds_the_pipe_does_not_hold_the_worktree() {
+pub(crate) fn a_descendant_that_holds_the_pipe_open_does_not_keep_the_repository_busy() {
     let machine = machine(
         "hang & until [ -e ../alive/descendant ]; do sleep 0.01; done; printf done",
         "[limits]\ngrace = \"100ms\"\n",
@@ -146,7 +149,7 @@ pub(crate) fn a_descendant_that_holds_the_pipe_does_not_hold_the_worktree() {
 }
 
 #[test]
-fn output_without_end_is_cut_off() {
+fn endless_output_is_cut_off() {
     let machine = machine(
         "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done",
         "[limits]\noutput = \"64 KiB\"\n",
@@ -157,7 +160,7 @@ fn output_without_end_is_cut_off() {
 }
 
 #[test]
-fn a_whole_answer_is_held_only_up_to_the_limit() {
+fn a_whole_answer_is_buffered_only_up_to_the_limit() {
     let machine = machine("seq 1 100000", "[limits]\nunread = \"64 KiB\"\n");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
@@ -168,7 +171,7 @@ fn a_whole_answer_is_held_only_up_to_the_limit() {
 }
 
 #[test]
-pub(crate) fn a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_memory() {
+pub(crate) fn a_slow_client_slows_the_pipe_and_does_not_fill_the_memory() {
     const MEGABYTES: u64 = 100;
     let line = "x".repeat(1023);
     let machine = machine(&format!("seq -f '%.0f {line}' 1 102400; : > ../all-printed"), "");
@@ -177,8 +180,7 @@ pub(crate) fn a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_me
     let before = proxy.resident();
     let (_head, mut events) = proxy.stream("m", "hi");
     assert!(events.by_ref().take(100).count() == 100);
-    // What is not taken is held back: in the end nobody has anything to do. A process that only waits for a processor
-    // is not asleep.
+    // The pipe is full, so in the end no process has work to do. A process that only waits for a CPU is not asleep.
     wait_for("all to be held back", || (0..20).all(|_| is_asleep(proxy.pid())));
     let grown = proxy.resident().saturating_sub(before);
     assert!(grown < 32 * 1024, "the memory grew by {grown} KiB of {MEGABYTES} MB");
@@ -186,7 +188,7 @@ pub(crate) fn a_client_that_reads_slowly_slows_the_pipe_and_does_not_fill_the_me
 }
 
 #[test]
-fn case_074_two_clients_with_the_same_words_share_no_session() {
+fn case_074_two_clients_with_the_same_text_share_no_session() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
     machine.script("codex", &format!("echo \"$*\" >> ../argv; {}", says("ok")));
     let proxy = machine.serve();
@@ -198,7 +200,7 @@ fn case_074_two_clients_with_the_same_words_share_no_session() {
 }
 
 #[test]
-pub(crate) fn case_076_the_clients_key_is_no_vendors_key_and_is_not_passed_on() {
+pub(crate) fn case_076_the_clients_key_is_not_passed_to_the_cli() {
     let machine = Machine::configured(
         "[server]\napi_keys = [\"proxy-token\"]\n[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n\
          env = { ANTHROPIC_API_KEY = false }\noptions = { answer = \"whole\" }\n",

@@ -1,4 +1,4 @@
-//! Who runs, who waits, who is refused; and runs that are listed, cancelled and stopped.
+//! Requests that run, wait or are refused, and runs that are listed, cancelled and stopped.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Machine, Proxy, Request, Said, Streamed, chat, error, wait_for};
 
-/// Two models whose CLI prints until the file `open` is there; it notes each of its starts in `started`.
+/// Two models whose CLI runs until the file `open` exists, and appends its name to `started` at each start.
 fn gated(limits: &str) -> Machine {
     let model = |name: &str| {
         let repo = "../repo";
@@ -31,7 +31,7 @@ fn started(machine: &Machine) -> String {
     fs::read_to_string(machine.path("started")).unwrap_or_default()
 }
 
-/// The runs that go on, without what differs from one to the next.
+/// Model and state of the active runs.
 fn runs(proxy: &Proxy) -> Vec<(String, String)> {
     let list = proxy.get("/v1/runs").json();
     let text = |run: &Value, key: &str| run[key].as_str().unwrap().to_owned();
@@ -48,11 +48,11 @@ fn open(proxy: &Proxy, model: &str) -> std::net::TcpStream {
 }
 
 #[test]
-fn a_repository_runs_one_at_a_time_and_another_one_meanwhile() {
+fn a_repository_has_one_run_at_a_time_while_another_repository_has_its_own() {
     let machine = gated("");
     let proxy = machine.serve();
     let _first = open(&proxy, "a");
-    // A run is running before its CLI is.
+    // A run is listed as running before its CLI starts.
     wait_for("the first to start", || started(&machine) == "a");
     let _second = open(&proxy, "a");
     wait_for_runs(&proxy, &[("a", "running"), ("a", "queued")]);
@@ -65,7 +65,7 @@ fn a_repository_runs_one_at_a_time_and_another_one_meanwhile() {
 }
 
 #[test]
-fn a_request_that_finds_no_place_is_told_when_to_come_back() {
+fn a_full_queue_is_answered_with_429_and_retry_after() {
     let machine = gated("[limits]\nruns = 1\nqueue = 0\n");
     let proxy = machine.serve();
     let _first = open(&proxy, "a");
@@ -78,7 +78,7 @@ fn a_request_that_finds_no_place_is_told_when_to_come_back() {
 }
 
 #[test]
-fn nobody_waits_longer_than_the_limit() {
+fn a_request_waits_no_longer_than_the_limit() {
     let machine = gated("[limits]\nruns = 1\nqueue_wait = \"50ms\"\n");
     let proxy = machine.serve();
     let _first = open(&proxy, "a");
@@ -99,7 +99,7 @@ fn a_model_has_a_limit_of_its_own() {
 }
 
 #[test]
-pub(crate) fn case_061_a_client_that_goes_away_while_it_waits_never_runs_and_frees_its_place() {
+pub(crate) fn case_061_a_client_that_disconnects_while_it_waits_never_runs_and_frees_its_slot() {
     let machine = gated("[limits]\nkeep_alive = \"20ms\"\nheaders_after = 0\n");
     let proxy = machine.serve();
     let first = open(&proxy, "a");
@@ -117,7 +117,7 @@ pub(crate) fn case_061_a_client_that_goes_away_while_it_waits_never_runs_and_fre
 }
 
 #[test]
-pub(crate) fn a_run_can_be_looked_at_and_cancelled() {
+pub(crate) fn a_run_can_be_inspected_and_cancelled() {
     let machine = gated("");
     let proxy = machine.serve();
     let (_head, events) = proxy.stream("a", "hi");
@@ -136,8 +136,8 @@ pub(crate) fn a_run_can_be_looked_at_and_cancelled() {
     let cancelled = proxy.send(&Request::get(&path).method("DELETE"));
     assert_eq!((cancelled.status, cancelled.json()), (202, run));
     let rest = Streamed::read(events);
-    let error_told = error("the run was cancelled", "server_error", None, "unknown", None);
-    assert_eq!((rest.content.as_str(), rest.error), ("go", Some(error_told)));
+    let cancelled = error("the run was cancelled", "server_error", None, "unknown", None);
+    assert_eq!((rest.content.as_str(), rest.error), ("go", Some(cancelled)));
     wait_for_runs(&proxy, &[]);
 
     let id = path.rsplit('/').next().unwrap();
@@ -150,7 +150,7 @@ pub(crate) fn a_run_can_be_looked_at_and_cancelled() {
 }
 
 #[test]
-fn a_stop_lets_runs_end_and_begins_no_others() {
+fn a_stopping_server_lets_runs_end_and_starts_no_others() {
     let machine = gated("");
     let proxy = machine.serve();
     let (_head, events) = proxy.stream("a", "hi");
@@ -167,7 +167,7 @@ fn a_stop_lets_runs_end_and_begins_no_others() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
+fn a_second_signal_ends_the_server_at_once() {
     let machine = gated("");
     let proxy = machine.serve();
     let (_head, _events) = proxy.stream("a", "hi");
@@ -178,7 +178,7 @@ fn a_second_signal_ends_it_at_once() {
 }
 
 #[test]
-fn a_hangup_has_the_settings_read_again() {
+fn sighup_reloads_the_settings() {
     let machine = gated("");
     let proxy = machine.serve();
     proxy.signal(Signal::HUP);

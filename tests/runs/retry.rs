@@ -1,4 +1,4 @@
-//! Failed runs that are tried again, by the same model or another, those that must not be, and requests that come twice.
+//! Failed runs that are retried with the same or another model, those that must not be, and repeated requests.
 
 use std::fs;
 
@@ -6,8 +6,7 @@ use crate::support::{Answer, Machine, Proxy, Request, Streamed, chat, error, wai
 
 const FAIL: &str = "echo 'API Error: 503 Service Unavailable' >&2; exit 1";
 
-/// The models `a`, with `b` in its place if it fails, and `b`, whose CLIs do what these scripts say. The number of the
-/// try is in `$try`.
+/// The models `a`, with the fallback `b`, and `b`, whose CLIs are these scripts. `$try` has one `x` for each attempt.
 fn machine(a: &str, b: &str, settings: &str) -> Machine {
     let machine = Machine::configured(&format!(
         "[limits]\nretry_first = 0\n{settings}\n\
@@ -17,14 +16,14 @@ fn machine(a: &str, b: &str, settings: &str) -> Machine {
     ));
     machine.repo("repo");
     for (name, script) in [("a", a), ("b", b)] {
-        let tries = machine.name(name);
-        machine.script(name, &format!("printf x >> {tries}; try=$(cat {tries}); {script}"));
+        let starts = machine.name(name);
+        machine.script(name, &format!("printf x >> {starts}; try=$(cat {starts}); {script}"));
     }
     machine
 }
 
 /// How often the CLI of a model was started.
-fn tries(machine: &Machine, model: &str) -> usize {
+fn attempts(machine: &Machine, model: &str) -> usize {
     fs::read_to_string(machine.path(model)).unwrap_or_default().len()
 }
 
@@ -33,28 +32,28 @@ fn headers(answer: &Answer) -> [Option<&str>; 2] {
 }
 
 #[test]
-fn a_failed_run_is_tried_again_before_anything_was_said() {
+fn a_failed_run_without_output_is_retried() {
     let machine = machine(&format!("if [ $try != xxx ]; then {FAIL}; fi; printf done"), "exit 1", "");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("a", "hi"));
     assert_eq!(answer.content(), "done");
     assert_eq!(headers(&answer), [Some("a"), Some("a;server, a;server")]);
-    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (3, 0));
+    assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (3, 0));
 }
 
 #[test]
-fn another_model_answers_when_the_tries_are_used_up() {
+fn another_model_answers_when_the_retries_are_used_up() {
     let machine = machine(FAIL, "printf done", "headers_after = \"10m\"\n[defaults]\nretries = 1\n");
     let proxy = machine.serve();
     let (head, events) = proxy.stream("a", "hi");
     assert_eq!(headers(&head), [Some("b"), Some("a;server, a;server")]);
     let streamed = Streamed::read(events);
     assert_eq!((streamed.content.as_str(), streamed.done), ("done", true));
-    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (2, 1));
+    assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (2, 1));
 }
 
 #[test]
-fn a_cli_that_is_missing_falls_back_without_another_try() {
+fn a_missing_cli_falls_back_without_a_retry() {
     let machine = machine("exit 1", "printf done", "");
     fs::remove_file(machine.path("bin/a")).unwrap();
     let proxy = machine.serve();
@@ -63,57 +62,57 @@ fn a_cli_that_is_missing_falls_back_without_another_try() {
 }
 
 #[test]
-fn what_would_fail_again_is_neither_tried_again_nor_left_to_another() {
+fn a_permanent_failure_is_neither_retried_nor_left_to_a_fallback() {
     let machine = machine("echo 'Error: Invalid API key' >&2; exit 1", "printf done", "");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("a", "hi"));
     assert_eq!((answer.status, headers(&answer)), (401, [Some("a"), None]));
-    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (1, 0));
+    assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (1, 0));
 }
 
 #[test]
-pub(crate) fn a_run_that_changed_the_repository_is_not_tried_again() {
+pub(crate) fn a_run_that_changed_the_repository_is_not_retried() {
     let machine = machine(&format!("echo work > new; {FAIL}"), "printf done", "");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("a", "hi"));
     assert_eq!((answer.status, answer.header("x-should-retry")), (502, Some("false")));
-    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (1, 0));
+    assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (1, 0));
 }
 
 #[test]
-fn a_run_in_a_worktree_of_its_own_is_tried_again_and_its_changes_are_thrown_away() {
+fn a_run_in_its_own_worktree_is_retried_and_its_changes_are_discarded() {
     let script = format!("if [ $try = x ]; then echo work > new; {FAIL}; fi; ls");
     let settings = "[defaults]\nworktree = { dir = \"../trees\" }\n";
     let machine = machine(&script, "exit 1", settings);
     std::os::unix::fs::symlink("/bin/ls", machine.path("tools/ls")).unwrap();
     let proxy = machine.serve();
     assert_eq!(proxy.ask("a", "hi"), "README.md");
-    assert_eq!(tries(&machine, "a"), 2);
+    assert_eq!(attempts(&machine, "a"), 2);
     proxy.stop();
     assert_eq!(fs::read_dir(machine.path("trees")).unwrap().count(), 0);
 }
 
 #[test]
-fn a_run_that_has_said_something_is_not_tried_again() {
+fn a_run_with_output_is_not_retried() {
     let machine = machine(&format!("printf half; {FAIL}"), "printf done", "");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("a", "hi"));
     assert_eq!((answer.status, answer.json()["error"]["partial"].as_str()), (502, Some("half")));
-    assert_eq!((tries(&machine, "a"), tries(&machine, "b")), (1, 0));
+    assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (1, 0));
 }
 
 #[test]
-fn a_cli_that_says_nothing_for_too_long_is_ended_and_tried_again() {
+fn a_silent_cli_is_killed_and_retried() {
     let machine = machine("exec sleep 1000", "printf done", "");
     let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
-    // Of that one alone which never says anything: another could be late.
+    // Only for the CLI that never prints anything: the other one could be late.
     machine.write("proxy.toml", settings.replace("[models.b]", "idle_timeout = \"100ms\"\nretries = 1\n[models.b]"));
     let answer = machine.serve().complete(&chat("a", "hi"));
     assert_eq!((answer.status, headers(&answer)), (200, [Some("b"), Some("a;timeout, a;timeout")]));
 }
 
 #[test]
-pub(crate) fn a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end() {
+pub(crate) fn a_silent_cli_is_an_error_after_the_last_retry() {
     with_time_enough(|silence| {
         let settings = format!("[defaults]\nidle_timeout = \"{silence}\"\nretries = 0\n");
         let machine = machine("exit 1", "printf half; exec sleep 1000", &settings);
@@ -122,16 +121,16 @@ pub(crate) fn a_cli_that_says_nothing_for_too_long_is_an_error_in_the_end() {
             "the CLI said nothing for {silence} and was ended: raise `idle_timeout` of the model if it needs more"
         );
         let mut expected = error(&message, "server_error", None, "timeout", None);
-        let has_spoken = answer.json()["error"]["partial"] == "half";
-        if has_spoken {
+        let has_printed = answer.json()["error"]["partial"] == "half";
+        if has_printed {
             expected["error"]["partial"] = "half".into();
         }
         assert_eq!((answer.status, answer.json()), (504, expected));
-        has_spoken.then_some(())
+        has_printed.then_some(())
     });
 }
 
-/// A machine whose CLI answers when `open` is there.
+/// A machine whose CLI answers when the file `open` exists.
 fn gated() -> Machine {
     let machine = machine("exit 1", "exit 1", "linger = \"30s\"\n");
     let open = machine.name("open");
@@ -142,46 +141,46 @@ fn gated() -> Machine {
     machine
 }
 
-/// Starts a run for a request whose client then goes away, and has the same request sent again.
+/// Starts a run for a request whose client then disconnects, and sends the same request again.
 fn sent_again(first: &[(&str, &str)], again: &[(&str, &str)]) -> (Answer, usize) {
     let machine = gated();
     let proxy: Proxy = machine.serve();
     let body = chat("b", "hi");
     let gone = Request::complete(&body).headers(first).open(proxy.address());
-    wait_for("the CLI to start", || tries(&machine, "b") == 1);
+    wait_for("the CLI to start", || attempts(&machine, "b") == 1);
     drop(gone);
     fs::write(machine.path("open"), "").unwrap();
     let answer = proxy.send(&Request::complete(&body).headers(again));
-    (answer, tries(&machine, "b"))
+    (answer, attempts(&machine, "b"))
 }
 
 #[test]
-fn a_request_that_comes_again_with_its_key_joins_the_run() {
+fn a_repeated_request_with_the_same_key_joins_the_run() {
     let key = [("idempotency-key", "k")];
-    let (answer, tries) = sent_again(&key, &key);
-    assert_eq!((answer.content().as_str(), tries), ("done", 1));
+    let (answer, attempts) = sent_again(&key, &key);
+    assert_eq!((answer.content().as_str(), attempts), ("done", 1));
 }
 
 #[test]
-fn a_request_that_an_sdk_repeats_joins_the_run() {
+fn a_request_that_an_sdk_retries_joins_the_run() {
     let count = |count| [("x-stainless-retry-count", count)];
-    let (answer, tries) = sent_again(&count("0"), &count("1"));
-    assert_eq!((answer.content().as_str(), tries), ("done", 1));
+    let (answer, attempts) = sent_again(&count("0"), &count("1"));
+    assert_eq!((answer.content().as_str(), attempts), ("done", 1));
 }
 
 #[test]
-fn a_request_that_is_not_known_again_is_a_run_of_its_own() {
-    let (answer, tries) = sent_again(&[], &[]);
-    assert_eq!((answer.content().as_str(), tries), ("done", 2));
+fn a_repeated_request_without_a_key_starts_its_own_run() {
+    let (answer, attempts) = sent_again(&[], &[]);
+    assert_eq!((answer.content().as_str(), attempts), ("done", 2));
 }
 
 #[test]
-fn a_key_stands_for_one_request() {
+fn a_key_identifies_one_request() {
     let machine = gated();
     let proxy = machine.serve();
     let key = [("idempotency-key", "k")];
     let _first = Request::complete(&chat("b", "hi")).headers(&key).open(proxy.address());
-    wait_for("the CLI to start", || tries(&machine, "b") == 1);
+    wait_for("the CLI to start", || attempts(&machine, "b") == 1);
     let refused = proxy.send(&Request::complete(&chat("b", "something else")).headers(&key));
     let message =
         "the Idempotency-Key stands for another request that is still running: choose a new one for each request";

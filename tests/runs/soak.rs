@@ -1,4 +1,4 @@
-//! Many runs at once, cancelled at moments that chance chooses, always the same ones. `make soak` has a thousand, the
+//! Many runs at once, cancelled at pseudo-random times, which are the same each time. `make soak` has a thousand, the
 //! suite a few.
 
 use std::fs;
@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use crate::support::{Machine, Proxy, Repo, Request, Streamed, chat, marked_by, wait_for};
 
-/// Runs that go on all the while.
+/// Runs that last for the whole test.
 const STEADY: usize = 16;
 
-/// Clients that start runs and go away.
+/// Clients that start runs and disconnect.
 const CLIENTS: usize = 8;
 
-/// The longest time until one goes away.
-const LONGEST_MS: u64 = 80;
+/// The longest time until a client disconnects.
+const MAX_DELAY_MS: u64 = 80;
 
-/// How many runs are to be cancelled, if many are.
-#[expect(clippy::disallowed_methods, reason = "a test is told how long it may take")]
+/// The number of runs to cancel in a soak test.
+#[expect(clippy::disallowed_methods, reason = "a setting for a test")]
 fn many() -> Option<usize> {
     std::env::var("AGENTBAY_SOAK").ok().map(|count| count.parse().unwrap())
 }
 
-/// Whether tests may take their time.
+/// Whether this is a soak test, which may take longer.
 pub(crate) fn is_soak() -> bool {
     many().is_some()
 }
@@ -44,18 +44,18 @@ fn machine() -> (Machine, Repo) {
     (machine, repo)
 }
 
-/// A moment that chance chooses, the same for the same number.
-fn moment(number: usize) -> Duration {
+/// A pseudo-random delay, the same for the same number.
+fn delay(number: usize) -> Duration {
     let mixed =
         (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    Duration::from_millis(mixed % LONGEST_MS)
+    Duration::from_millis(mixed % MAX_DELAY_MS)
 }
 
 fn open_files(proxy: &Proxy) -> usize {
     fs::read_dir(format!("/proc/{}/fd", proxy.pid())).unwrap().count()
 }
 
-fn go_away_at_random(proxy: &Proxy, next: &AtomicUsize) {
+fn disconnect_at_random(proxy: &Proxy, next: &AtomicUsize) {
     let count = many().unwrap_or(60);
     loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
@@ -65,13 +65,13 @@ fn go_away_at_random(proxy: &Proxy, next: &AtomicUsize) {
         let mut body = chat("fleeting", "hi");
         body["stream"] = number.is_multiple_of(2).into();
         let connection = Request::post("/v1/chat/completions", body.to_string()).open(proxy.address());
-        thread::sleep(moment(number));
+        thread::sleep(delay(number));
         drop(connection);
     }
 }
 
 #[test]
-fn runs_that_are_cancelled_at_any_moment_leave_nothing_and_disturb_nobody() {
+fn runs_that_are_cancelled_at_any_time_leave_nothing_behind_and_disturb_no_other_run() {
     let (machine, repo) = machine();
     let proxy = machine.serve();
     assert_eq!(proxy.get("/healthz").status, 200);
@@ -81,7 +81,7 @@ fn runs_that_are_cancelled_at_any_moment_leave_nothing_and_disturb_nobody() {
         let steady: Vec<_> =
             (0..STEADY).map(|_| scope.spawn(|| Streamed::read(proxy.stream("steady", "hi").1))).collect();
         wait_for("all to run", || marked_by(proxy.pid()).count() >= STEADY);
-        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| go_away_at_random(&proxy, &next))).collect();
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| disconnect_at_random(&proxy, &next))).collect();
         for client in clients {
             client.join().unwrap();
         }
@@ -92,7 +92,7 @@ fn runs_that_are_cancelled_at_any_moment_leave_nothing_and_disturb_nobody() {
         }
     });
     proxy.wait_until_idle();
-    wait_for("all processes to be gone", || marked_by(proxy.pid()).count() == 0);
+    wait_for("all processes to end", || marked_by(proxy.pid()).count() == 0);
     wait_for("all files to be closed", || open_files(&proxy) <= before);
     assert_eq!(fs::read_dir(machine.path("trees")).map_or(0, Iterator::count), 0);
     assert_eq!(repo.git(&["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);

@@ -1,11 +1,11 @@
-//! The specification's own tests: registry, prompt, command lines, answers out of mixed output, and an agent file that
-//! counts. The CLIs are small scripts, or the stand-in where a test wants to know what a CLI was given.
+//! Tests from the specification: registry, prompt, command lines, answers in mixed output, and an agent file that is
+//! obeyed. The CLIs are small scripts, or the stand-in where a test reads what a CLI received.
 
 use serde_json::{Value, json};
 
 use crate::support::{Machine, Repo, chat, codex_says, error};
 
-/// A JSON event of each CLI's own kind that says `text`, and the end of the turn.
+/// Gemini CLI's JSON lines for a message with `text` and the end of the turn.
 fn gemini_says(text: &str) -> String {
     let message = json!({"type": "message", "role": "assistant", "content": text, "delta": true});
     format!("{message}\n{}\n", json!({"type": "result", "status": "success"}))
@@ -18,12 +18,12 @@ fn qwen_says(text: &str) -> String {
     format!("{message}\n{result}\n")
 }
 
-/// A script that prints known strings, whatever it is asked.
+/// A script that ignores its input and prints a fixed text.
 fn echoing(output: &str) -> String {
     format!("cat > /dev/null\ncat <<'END'\n{output}END")
 }
 
-/// A machine with a models.json for three models, each with a CLI and a repository of its own.
+/// A machine with a models.json for three models, each with its own CLI and repository.
 fn three_models() -> (Machine, [Repo; 3]) {
     let machine = Machine::new();
     let repos = ["repoX", "repoY", "repoZ"].map(|name| machine.repo(name));
@@ -38,7 +38,7 @@ fn three_models() -> (Machine, [Repo; 3]) {
 }
 
 #[test]
-fn the_models_of_a_registry_answer_with_what_their_clis_say() {
+fn the_models_of_a_registry_answer_with_the_output_of_their_clis() {
     let (machine, _repos) = three_models();
     machine.script("codex", &echoing(&codex_says("Codex was here.")));
     machine.script("qwen", &echoing(&qwen_says("Qwen was here.")));
@@ -83,7 +83,7 @@ pub(crate) fn each_cli_is_started_with_its_arguments_in_its_repository() {
 }
 
 #[test]
-fn a_models_settings_are_in_its_arguments() {
+fn a_models_settings_become_arguments_of_its_cli() {
     let machine = Machine::configured(
         "[defaults]\nrepo = \".\"\n[models.m]\ndriver = \"codex\"\nmodel = \"gpt-x\"\npermission = \"read-only\"\n",
     );
@@ -106,7 +106,7 @@ fn a_models_settings_are_in_its_arguments() {
     assert_eq!(started(&machine, "codex"), (argv, work.into()));
 }
 
-/// A machine with one model that is driven by `generic`, and what that is set to.
+/// A machine with one model that uses the driver `generic` with these options.
 fn generic(options: &str) -> Machine {
     Machine::configured(&format!(
         "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\noptions = {{ {options} }}\n"
@@ -114,7 +114,7 @@ fn generic(options: &str) -> Machine {
 }
 
 #[test]
-fn a_generic_cli_gets_its_arguments_and_the_prompt_where_it_wants_it() {
+fn a_generic_cli_receives_its_arguments_and_the_prompt_where_its_options_put_it() {
     let machine = generic("args = [\"--quiet\", \"a b\"]");
     machine.recording("cli", &["say", "done"]);
     assert_eq!(machine.serve().ask("m", "--help"), "done");
@@ -129,7 +129,7 @@ fn a_generic_cli_gets_its_arguments_and_the_prompt_where_it_wants_it() {
 }
 
 #[test]
-fn the_prompt_is_the_agent_file_and_the_task_or_just_the_task() {
+fn the_prompt_is_the_agent_file_and_the_task_or_the_task_alone() {
     let (machine, [x, ..]) = three_models();
     for cli in ["codex", "qwen", "gemini"] {
         let says = match cli {
@@ -151,7 +151,7 @@ fn the_prompt_is_the_agent_file_and_the_task_or_just_the_task() {
     body["model"] = "gemini-repoZ".into();
     assert_eq!(proxy.complete(&body).status, 200);
     assert_eq!(machine.seen("gemini")["stdin"], without);
-    // Qwen Code changes a prompt that it reads as plain text, so it is given a message.
+    // Qwen Code changes a prompt that it reads as plain text, so it receives a message.
     body["model"] = "qwen-repoY".into();
     assert_eq!(proxy.complete(&body).status, 200);
     let message: Value = serde_json::from_str(machine.seen("qwen")["stdin"].as_str().unwrap()).unwrap();
@@ -159,18 +159,18 @@ fn the_prompt_is_the_agent_file_and_the_task_or_just_the_task() {
 }
 
 #[test]
-fn a_run_gets_a_dumb_terminal_and_few_of_the_variables() {
+fn a_run_gets_a_dumb_terminal_and_few_variables() {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"codex\"\nrepo = \".\"\nenv = { CI = false, MINE = \"1\", AGENTBAY_LOG = true, AGENTBAY_RUN = false }\n",
     );
     machine.recording("codex", &["say", &codex_says("c")]);
     assert_eq!(machine.serve().ask("m", "hi"), "c");
     let mut env = machine.seen("codex")["env"].take();
-    // A shell, which the script needs, sets these.
+    // The shell of the script sets these.
     for name in ["PWD", "OLDPWD", "SHLVL", "_", "XDG_CACHE_HOME"] {
         env.as_object_mut().unwrap().remove(name);
     }
-    // By which what the run starts is known.
+    // This identifies the processes of the run.
     let mark = env.as_object_mut().unwrap().remove("AGENTBAY_RUN").unwrap();
     assert_eq!(mark.as_str().unwrap().split('/').count(), 4, "{mark}");
     let path = format!("{}:{}", machine.name("bin"), machine.name("tools"));
@@ -203,7 +203,7 @@ fn escape_sequences_are_stripped_before_events_are_read_and_from_standard_error(
 }
 
 #[test]
-fn empty_output_is_said_to_be_empty() {
+fn empty_output_is_answered_as_no_output() {
     let machine = generic("");
     machine.stand_in("cli", &["say", " \n\n"]);
     let proxy = machine.serve();
@@ -212,18 +212,18 @@ fn empty_output_is_said_to_be_empty() {
 }
 
 #[test]
-fn an_agent_file_that_forces_an_answer_is_used() {
+fn an_agent_file_that_forces_an_answer_is_obeyed() {
     let machine = generic("");
     let repo = machine.repo("repo").with("AGENTS.md", "FORCED: forty-two\n");
     let toml = format!("[models.m]\ndriver = \"generic\"\nrepo = \"{}\"\nprogram = \"cli\"\n", repo.name());
     machine.write("proxy.toml", toml);
-    // An agent that does what its agent file says.
+    // An agent that obeys its agent file.
     machine.script("cli", "grep -o 'FORCED: .*' || echo 'no rule'");
     assert_eq!(machine.serve().ask("m", "What is six times nine?"), "FORCED: forty-two");
 }
 
 #[test]
-pub(crate) fn a_cli_that_fails_is_a_failure_with_its_standard_error() {
+pub(crate) fn a_failed_cli_is_answered_with_its_standard_error() {
     let machine = generic("");
     machine.stand_in("cli", &["say", "--err", "boom: no such thing\n", "--exit", "3", "half an answer"]);
     let proxy = machine.serve();

@@ -1,4 +1,4 @@
-//! What the operating system refuses: the client is told that it is the system's, and what to do, and not to log in.
+//! Refusals of the operating system: the error names them and the remedy, and does not suggest a login.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
@@ -19,8 +19,8 @@ fn with_file(content: &[u8], mode: u32) -> Machine {
     machine
 }
 
-/// What a client is told that asks once.
-fn told(machine: &Machine) -> (u16, String, String, String) {
+/// Status, code, message and detail of the error that one request receives.
+fn refusal(machine: &Machine) -> (u16, String, String, String) {
     let answer = machine.serve().complete(&chat("m", "hi"));
     let error = answer.json()["error"].clone();
     let text = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
@@ -28,14 +28,14 @@ fn told(machine: &Machine) -> (u16, String, String, String) {
 }
 
 #[test]
-pub(crate) fn t2_14_an_interpreter_that_is_not_on_path_is_named_and_no_model_is_missing() {
+pub(crate) fn t2_14_an_interpreter_that_is_not_on_path_is_named_instead_of_a_missing_model() {
     for (driver, program) in CLIS {
         for script in ["#!/usr/bin/env node-that-is-not-there\n", "#!/bin/sh\nexec node-that-is-not-there \"$@\"\n"] {
             let machine = machine(driver, "");
             let file = machine.path("bin").join(program);
             fs::write(&file, script).unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-            let (status, code, message, detail) = told(&machine);
+            let (status, code, message, detail) = refusal(&machine);
             let expected = "the CLI's launcher cannot start `node-that-is-not-there`: install it, or put its folder on the \
                             `PATH` that AgentBay is started with";
             assert_eq!((status, code.as_str(), message.as_str()), (500, "configuration", expected), "{driver}");
@@ -45,7 +45,7 @@ pub(crate) fn t2_14_an_interpreter_that_is_not_on_path_is_named_and_no_model_is_
 }
 
 #[test]
-pub(crate) fn what_the_system_refused_a_cli_is_told_as_such_by_every_driver_and_not_tried_again() {
+pub(crate) fn a_refusal_of_the_system_is_reported_as_such_for_every_driver_and_not_retried() {
     for (driver, program) in CLIS {
         let machine = machine(driver, "retries = 2\n[limits]\nretry_first = \"1ms\"");
         machine.script(program, "cat >/dev/null; echo >> ../runs; cat ../says >&2; exit 1");
@@ -74,7 +74,7 @@ pub(crate) fn what_the_system_refused_a_cli_is_told_as_such_by_every_driver_and_
         ] {
             fs::write(machine.path("says"), says).unwrap();
             fs::write(machine.path("runs"), "").unwrap();
-            // Another request each time: the same one would be given the failure that it met before.
+            // Another request each time: a repeated one would receive the remembered failure.
             let answer = proxy.complete(&chat("m", says));
             let expected = error(message, "server_error", None, "configuration", Some(says.trim()));
             assert_eq!((answer.status, answer.json()), (500, expected), "{driver}");
@@ -84,10 +84,10 @@ pub(crate) fn what_the_system_refused_a_cli_is_told_as_such_by_every_driver_and_
 }
 
 #[test]
-pub(crate) fn a_file_that_is_no_program_for_this_machine_is_told_with_what_is_wrong() {
+pub(crate) fn a_file_that_this_machine_cannot_execute_is_refused_with_the_reason() {
     let stand_in = fs::read(binary("stand-in")).unwrap();
     let mut other_machine = stand_in.clone();
-    // `e_machine`: no processor has this one.
+    // `e_machine`: no processor has this value.
     other_machine[18..20].copy_from_slice(&0xfefe_u16.to_ne_bytes());
     let mut no_loader = stand_in.clone();
     let at = no_loader.windows(8).position(|window| window == b"ld-linux").expect("the name of the loader");
@@ -133,17 +133,17 @@ pub(crate) fn a_file_that_is_no_program_for_this_machine_is_told_with_what_is_wr
     ];
     for (content, mode, wrong) in files {
         let machine = with_file(content, mode);
-        let (status, code, message, _) = told(&machine);
+        let (status, code, message, _) = refusal(&machine);
         assert_eq!((status, code.as_str()), (500, "configuration"), "{message}");
         assert!(message.starts_with(&format!("{} {wrong}", machine.name("bin/cli"))), "{message}");
     }
 }
 
 #[test]
-fn a_folder_in_place_of_a_program_is_told_as_one() {
+fn a_folder_in_place_of_a_program_is_refused_with_the_reason() {
     let machine = machine("generic", "program = \"./cli\"");
     fs::create_dir(machine.path("work/cli")).unwrap();
-    let (status, code, message, _) = told(&machine);
+    let (status, code, message, _) = refusal(&machine);
     let expected = format!("{} is no file: name the program itself", machine.name("work/cli"));
     assert_eq!((status, code.as_str(), message), (500, "configuration", expected));
     let check = machine.run(&["check"]);
@@ -153,7 +153,7 @@ fn a_folder_in_place_of_a_program_is_told_as_one() {
 const SCRIPT: &[u8] = b"#!/bin/sh\necho done\n";
 
 #[test]
-pub(crate) fn t2_29_a_program_that_is_being_written_to_is_tried_again() {
+pub(crate) fn t2_29_the_start_of_a_program_that_is_being_written_to_is_retried() {
     for content in [SCRIPT, &fs::read(binary("stand-in")).unwrap()] {
         let machine = with_file(content, 0o755);
         let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
@@ -172,7 +172,7 @@ pub(crate) fn t2_29_a_program_that_is_being_written_to_is_tried_again() {
 }
 
 #[test]
-pub(crate) fn t2_29_a_program_that_is_written_to_for_longer_is_a_failure_that_may_be_tried_again() {
+pub(crate) fn t2_29_a_program_that_is_written_to_for_longer_is_a_failure_that_clients_may_retry() {
     let machine = with_file(SCRIPT, 0o755);
     let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
     machine.write("proxy.toml", settings + "retries = 0\n[limits]\nprogram_busy = \"20ms\"\n");
