@@ -150,7 +150,7 @@ pub(crate) fn a_cli_that_cannot_be_started_is_told_with_the_reason() {
     let (machine, proxy) = model(WHOLE);
     machine.script("cli", "");
     fs::write(machine.path("bin/cli"), "#!/no/such/shell\n").unwrap();
-    let reason = "asks for the interpreter /no/such/shell, which does not exist: install it, or correct the first line";
+    let reason = "names the interpreter /no/such/shell, which does not exist: install it, or correct the first line";
     let message = format!("{} {reason}", machine.name("bin/cli"));
     assert_eq!(refused(&proxy), configuration(&message, None));
 }

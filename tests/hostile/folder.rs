@@ -74,7 +74,7 @@ fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it
     pipe(&good.with_extension("wasm.minisig"));
 
     let proxy = machine.serve();
-    let empty = "is no WebAssembly component: it is empty";
+    let empty = "is not a valid WebAssembly component: it is empty";
     let expected = [
         ("dangling.wasm", "cannot be read: No such file or directory (os error 2)".to_owned()),
         ("device.wasm", format!("is a device{NO_FILE}")),
@@ -85,11 +85,11 @@ fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it
         ("link-to-pipe.wasm", format!("is a named pipe{NO_FILE}")),
         ("loop.wasm", "cannot be read: Too many levels of symbolic links (os error 40)".to_owned()),
         ("pipe.wasm", format!("is a named pipe{NO_FILE}")),
-        ("secret.wasm", "is no WebAssembly component: it does not begin as WebAssembly does".to_owned()),
+        ("secret.wasm", "is not a valid WebAssembly component: it does not start like WebAssembly".to_owned()),
         ("socket.wasm", format!("is a socket{NO_FILE}")),
         (
             "sparse.wasm",
-            "is larger than 33554432 bytes: raise `limits.plugin_file` in proxy.toml if it is meant to be".to_owned(),
+            "is larger than 33554432 bytes: raise `limits.plugin_file` in proxy.toml if that is intended".to_owned(),
         ),
     ];
     let expected = expected.map(|(file, reason)| (file.to_owned(), reason));
@@ -134,8 +134,8 @@ fn t2_25_what_is_no_component_is_refused_with_what_it_is_and_what_is_built_in_go
     let proxy = machine.serve();
     let [(echo, module), (half, cut)] = &refused(&known(&proxy))[..] else { panic!("{}", known(&proxy)) };
     assert_eq!([echo.as_str(), half], ["echo.wasm", "half.wasm"]);
-    assert!(module.starts_with("is no WebAssembly component: it is a core module"), "{module}");
-    assert!(cut.starts_with("is no WebAssembly component: "), "{cut}");
+    assert!(module.starts_with("is not a valid WebAssembly component: it is a core module"), "{module}");
+    assert!(cut.starts_with("is not a valid WebAssembly component: "), "{cut}");
     assert_eq!((source(&proxy, "echo").as_str(), proxy.ask("echo", "hi").as_str()), ("embedded", "hi"));
 }
 
@@ -196,7 +196,7 @@ fn names_of_files_cannot_order_a_terminal_about_or_hide() {
     let machine = Machine::configured(ECHO);
     let file = machine.put_plugin("a\u{1b}[2J\n\u{202e}b.wasm", "junk");
     let shown = file.display().to_string().replace("\u{1b}[2J\n\u{202e}", "\\u{1b}[2J\\n\\u{202e}");
-    let expected = format!("refused\t{shown}\tis no WebAssembly component: it does not begin as WebAssembly does");
+    let expected = format!("refused\t{shown}\tis not a valid WebAssembly component: it does not start like WebAssembly");
     let run = machine.run(&["plugin", "list"]);
     assert_eq!(run.stdout.lines().last(), Some(expected.as_str()), "{run:?}");
     let proxy = machine.serve();

@@ -130,19 +130,19 @@ fn made() -> Vec<Hostile> {
             "other-version",
             "was built against contract 9.9.0",
             AtLoad(
-                "was built against contract 9.9.0, and this agentbay speaks 0.1: agentbay must be brought up to date",
+                "was built against contract 9.9.0, and this agentbay supports 0.1: agentbay must be updated",
             ),
             component("other-version", "", &Contract::of_version("9.9.0")),
         ),
-        made("truncated", "is half a file", AtLoad("is no WebAssembly component"), good[..good.len() / 2].to_vec()),
-        made("random", "is a file of random bytes", AtLoad("is no WebAssembly component"), random(100_000, &[])),
+        made("truncated", "is half a file", AtLoad("is not a valid WebAssembly component"), good[..good.len() / 2].to_vec()),
+        made("random", "is a file of random bytes", AtLoad("is not a valid WebAssembly component"), random(100_000, &[])),
         made(
             "random-body",
             "is random behind the head of a component",
-            AtLoad("is no WebAssembly component"),
+            AtLoad("is not a valid WebAssembly component"),
             random(100_000, &good[..8]),
         ),
-        made("empty", "is an empty file", AtLoad("is no WebAssembly component"), Vec::new()),
+        made("empty", "is an empty file", AtLoad("is not a valid WebAssembly component"), Vec::new()),
     ]
 }
 

@@ -71,13 +71,13 @@ fn garbage_changes_nothing_and_is_told() {
     assert_eq!(proxy.ask("echo", "hi"), "HI");
 
     let file = machine.put_plugin("echo.wasm", "garbage");
-    proxy.logged(&["ERROR", "plugin refused", file.to_str().unwrap(), "is no WebAssembly component"]);
+    proxy.logged(&["ERROR", "plugin refused", file.to_str().unwrap(), "is not a valid WebAssembly component"]);
     looked(&proxy, 2);
     assert_eq!(proxy.ask("echo", "hi"), "HI");
     let refusals = refusals(&machine);
     assert!(
         matches!(&refusals[..], [(path, why)] if *path == file.display().to_string()
-            && why.starts_with("is no WebAssembly component: ")),
+            && why.starts_with("is not a valid WebAssembly component: ")),
         "{refusals:?}"
     );
 
@@ -131,7 +131,7 @@ fn of_two_files_with_one_id_neither_is_taken() {
     // As at a start, where nobody knows which of them was there first.
     assert_eq!(proxy.ask("echo", "hi"), "hi");
     let twice = |other: &str| {
-        format!("has the id echo, and so has {other}: remove one of the two, or name the right one echo.wasm")
+        format!("has the id echo, and so has {other}: remove one of the two, or rename the right one to echo.wasm")
     };
     let (first, second) = (first.to_str().unwrap().to_owned(), second.to_str().unwrap().to_owned());
     let expected = [(first.clone(), twice(&second)), (second.clone(), twice(&first))];
@@ -189,7 +189,7 @@ fn a_component_without_the_contract_or_with_another_version_is_refused() {
     let newer = machine.put_plugin("b.wasm", wat::parse_str(newer).unwrap());
     let expected = [
         (without, "does not export `agentbay:plugin/agent`: it was not built against the contract in wit/"),
-        (newer, "was built against contract 0.9.0, and this agentbay speaks 0.1: agentbay must be brought up to date"),
+        (newer, "was built against contract 0.9.0, and this agentbay supports 0.1: agentbay must be updated"),
     ];
     assert_eq!(refusals(&machine), expected.map(|(file, why)| (file.display().to_string(), why.to_owned())));
 }
@@ -198,7 +198,7 @@ fn a_component_without_the_contract_or_with_another_version_is_refused() {
 fn a_file_over_the_limit_is_refused() {
     let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_file = \"512 KiB\"\n"));
     let file = machine.put_plugin("large.wasm", vec![0; 512 * 1024 + 1]);
-    let reason = "is larger than 524288 bytes: raise `limits.plugin_file` in proxy.toml if it is meant to be";
+    let reason = "is larger than 524288 bytes: raise `limits.plugin_file` in proxy.toml if that is intended";
     assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
 }
 
@@ -282,7 +282,7 @@ fn plugins_are_told_with_what_they_are_and_files_with_why_they_are_not() {
     let refused = told["refused"].as_array().unwrap();
     assert!(
         matches!(&refused[..], [one] if one["file"] == file.to_str().unwrap()
-            && one["reason"].as_str().unwrap().starts_with("is no WebAssembly component: ")),
+            && one["reason"].as_str().unwrap().starts_with("is not a valid WebAssembly component: ")),
         "{refused:?}"
     );
 }
@@ -322,7 +322,7 @@ fn of_a_file_that_is_refused_no_byte_is_shown() {
     fs::create_dir_all(link.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(&secret, &link).unwrap();
     let proxy = machine.serve();
-    let reason = "is no WebAssembly component: it does not begin as WebAssembly does";
+    let reason = "is not a valid WebAssembly component: it does not start like WebAssembly";
     assert_eq!(proxy.get("/v1/plugins").json()["refused"], json!([{"file": link, "reason": reason}]));
     let log = proxy.logged(&["ERROR", "plugin refused"]);
     assert!(!log.contains("root") && !log.contains("0x72"), "{log}");

@@ -120,7 +120,7 @@ fn a_file_that_is_half_written_takes_the_place_of_none_and_does_when_it_is_compl
         let proxy = machine.serve();
         let (file, all) = (machine.plugin("echo.wasm"), loud());
         fs::write(&file, &all[..all.len() / 2]).unwrap();
-        proxy.logged(&["ERROR", "plugin refused", file.to_str().unwrap(), "is no WebAssembly component"]);
+        proxy.logged(&["ERROR", "plugin refused", file.to_str().unwrap(), "is not a valid WebAssembly component"]);
         assert_eq!((source(&proxy).as_str(), proxy.ask("echo", "hi").as_str()), ("embedded", "hi"));
         fs::write(&file, &all).unwrap();
         in_use(&proxy, Some(&file));

@@ -46,7 +46,7 @@ pub(crate) fn no_process_outlives_a_killed_program_and_the_work_is_saved_at_the_
     proxy.signal(Signal::KILL);
     assert_eq!(proxy.ended().code(), None);
     for file in processes(&machine) {
-        wait_for("the guard to end it", || !is_alive(&file));
+        wait_for("the watchdog to end it", || !is_alive(&file));
     }
 
     let repo = machine.repo_at("repo");
@@ -62,7 +62,7 @@ pub(crate) fn no_process_outlives_a_killed_program_and_the_work_is_saved_at_the_
 }
 
 #[test]
-fn the_guard_kills_the_processes_of_a_host_when_its_standard_input_ends() {
+fn the_watchdog_kills_the_processes_of_a_host_when_its_standard_input_ends() {
     let machine = stubborn();
     let cli = fs::read_to_string(machine.path("bin/cli")).unwrap();
     let mark = machine.name("mark");
@@ -74,9 +74,9 @@ fn the_guard_kills_the_processes_of_a_host_when_its_standard_input_ends() {
     let mark = fs::read_to_string(mark).unwrap();
     let (_run, host) = mark.trim().split_once('/').unwrap();
     let other = format!("1{host}");
-    assert_eq!(machine.run(&["guard", &other]).code, Some(0));
-    assert!(processes(&machine).iter().all(|file| is_alive(file)), "the guard of another host leaves it alone");
-    assert_eq!(machine.run(&["guard", host]).code, Some(0));
+    assert_eq!(machine.run(&["watchdog", &other]).code, Some(0));
+    assert!(processes(&machine).iter().all(|file| is_alive(file)), "the watchdog of another host leaves it alone");
+    assert_eq!(machine.run(&["watchdog", host]).code, Some(0));
     assert!(!processes(&machine).iter().any(|file| is_alive(file)));
 }
 

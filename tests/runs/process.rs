@@ -69,7 +69,7 @@ fn an_argument_that_is_too_long_for_any_program_is_refused_with_the_reason() {
     let machine = Machine::configured(&format!("{model}options = {{ args = [\"{long}\"] }}\n"));
     machine.script("cli", "echo done");
     let answer = machine.serve().complete(&chat("m", "hi"));
-    let message = "argument 1 of the CLI is 204800 bytes long, and no program can be started with more than 131071";
+    let message = "argument 1 of the CLI is 204800 bytes long, and the operating system accepts at most 131071";
     let detail = "shorten what is given to the CLI as an argument: the system message, or `options`";
     let expected = error(message, "invalid_request_error", None, "validation", Some(detail));
     assert_eq!((answer.status, answer.json()), (400, expected));
@@ -83,7 +83,7 @@ fn an_environment_that_is_too_large_for_any_program_is_refused_with_the_reason()
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (400, Some("validation")));
     assert!(
-        message.starts_with("the command line and the environment are 11") && message.ends_with("more than 1048576"),
+        message.starts_with("the command line and the environment are 11") && message.ends_with("accepts at most 1048576"),
         "{message}"
     );
 }
@@ -133,7 +133,7 @@ pub(crate) fn case_062_no_zombie_is_left_of_runs_that_fork_twice() {
     for _ in 0..50 {
         assert_eq!(proxy.ask("m", "hi"), "done");
     }
-    // The guard is the only child that remains.
+    // The watchdog is the only child that remains.
     wait_for("all to be reaped", || children(&proxy).len() == 1);
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn a_file_that_this_machine_cannot_execute_is_refused_with_the_reason
         (
             b"#!/no/such/shell\n",
             0o755,
-            "asks for the interpreter /no/such/shell, which does not exist: install it, or correct the first line",
+            "names the interpreter /no/such/shell, which does not exist: install it, or correct the first line",
         ),
         (
             b"#!/bin/sh\r\necho hi\r\n",
@@ -113,7 +113,7 @@ pub(crate) fn a_file_that_this_machine_cannot_execute_is_refused_with_the_reason
         (
             b"#!/etc\n",
             0o755,
-            "asks for the interpreter /etc, which cannot be executed: correct the first line, or `chmod +x` that file",
+            "names the interpreter /etc, which cannot be executed: correct the first line, or `chmod +x` that file",
         ),
         (
             b"#!/bin/sh\necho hi\n",
@@ -121,7 +121,7 @@ pub(crate) fn a_file_that_this_machine_cannot_execute_is_refused_with_the_reason
             "cannot be executed by the user that AgentBay runs as: `chmod +x` it, or correct its owner",
         ),
         (b"", 0o755, "is empty: install it again"),
-        (b"echo hi\n", 0o755, "is a text without a `#!` line: write the interpreter into its first line"),
+        (b"echo hi\n", 0o755, "is a text file without a `#!` line: write the interpreter into its first line"),
         (
             &other_machine,
             0o755,
@@ -144,10 +144,10 @@ fn a_folder_in_place_of_a_program_is_refused_with_the_reason() {
     let machine = machine("generic", "program = \"./cli\"");
     fs::create_dir(machine.path("work/cli")).unwrap();
     let (status, code, message, _) = refusal(&machine);
-    let expected = format!("{} is no file: name the program itself", machine.name("work/cli"));
+    let expected = format!("{} is not a file: name the program itself", machine.name("work/cli"));
     assert_eq!((status, code.as_str(), message), (500, "configuration", expected));
     let check = machine.run(&["check"]);
-    assert!(check.stderr.contains("is no file: name the program itself"), "{check:?}");
+    assert!(check.stderr.contains("is not a file: name the program itself"), "{check:?}");
 }
 
 const SCRIPT: &[u8] = b"#!/bin/sh\necho done\n";
@@ -164,7 +164,7 @@ pub(crate) fn t2_29_the_start_of_a_program_that_is_being_written_to_is_retried()
         let writing = OpenOptions::new().append(true).open(machine.path("bin/cli")).unwrap();
         thread::scope(|scope| {
             let answer = scope.spawn(|| proxy.ask("m", "hi"));
-            proxy.logged(&["the program is being written to, and is tried again"]);
+            proxy.logged(&["the program is being written to: its start is retried"]);
             drop(writing);
             assert_eq!(answer.join().unwrap().trim(), "done");
         });

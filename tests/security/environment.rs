@@ -62,9 +62,9 @@ fn doctor_says_which_credentials_go_with_a_switch_and_which_switch_goes_nowhere(
     let stdout = String::from_utf8(output.stdout).unwrap();
     let notes: Vec<&str> = stdout.lines().filter(|line| line.starts_with("  ")).collect();
     let expected = [
-        "  note: CLAUDE_CODE_USE_BEDROCK is set, so that it is passed on with AWS_*, CLAUDE_CODE_SKIP_BEDROCK_AUTH",
-        "  note: CLAUDE_CODE_USE_BEDROCK is set and not passed on: if its CLI is to use it, name it and its credentials \
-         (AWS_*, CLAUDE_CODE_SKIP_BEDROCK_AUTH) in `env` of the model",
+        "  note: CLAUDE_CODE_USE_BEDROCK is set and passed to the CLI with AWS_*, CLAUDE_CODE_SKIP_BEDROCK_AUTH",
+        "  note: CLAUDE_CODE_USE_BEDROCK is set and not passed to the CLI: if the CLI needs it, add it and its credentials \
+         (AWS_*, CLAUDE_CODE_SKIP_BEDROCK_AUTH) to `env` of the model",
     ];
     assert_eq!((output.status.code(), notes), (Some(0), expected.to_vec()));
 }

@@ -46,7 +46,7 @@ fn a_compile_cache_that_others_may_have_written_to_is_not_used() {
             open(cache, 0o700);
             chown(cache, Some(65534), None).unwrap();
         });
-        assert_eq!(theirs, told("it belongs to another user: choose another one in proxy.toml"));
+        assert_eq!(theirs, told("it belongs to another user: choose another folder in proxy.toml"));
     }
 }
 

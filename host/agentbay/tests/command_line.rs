@@ -56,5 +56,5 @@ fn shells_complete_the_commands_and_the_manual_has_a_page_for_each() {
     for page in ["agentbay.1", "agentbay-serve.1", "agentbay-plugin-add.1", "agentbay-worktree-list.1"] {
         assert!(pages.iter().any(|known| known == page), "{page}: {pages:?}");
     }
-    assert!(!pages.iter().any(|page| page.contains("guard")), "{pages:?}");
+    assert!(!pages.iter().any(|page| page.contains("watchdog")), "{pages:?}");
 }

@@ -1,5 +1,5 @@
-//! What the operating system does for the program: processes, which are started, fed and ended here, and the program's own
-//! files and folders. Nothing here knows what runs, or why.
+//! Operating system access: processes (start, feed, end) and the program's own files and folders. This crate does not know
+//! which programs run, or why.
 
 pub mod files;
 pub mod process;

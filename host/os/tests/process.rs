@@ -1,4 +1,4 @@
-//! Processes, started for real: what is said to them, what they say, and that nothing of them is left.
+//! Real processes: their input, their output, and that none of their descendants is left.
 #![cfg(test)]
 
 use std::fs;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agentbay_domain::{Environment, ExitStatus, RunId, StreamName};
-use agentbay_os::process::{Child, Command, Sign, SpawnError, Variables, capture, find};
+use agentbay_os::process::{Child, ChildEvent, Command, SpawnError, Variables, capture, find};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
 const GRACE: Duration = Duration::from_millis(300);
 
-const KEPT: usize = 1000;
+const MAX_KEPT: usize = 1000;
 
 fn shell(script: &str, workdir: &Path) -> Command {
     Command {
@@ -26,14 +26,14 @@ fn shell(script: &str, workdir: &Path) -> Command {
     }
 }
 
-/// What came of one stream, and how the process ended.
-async fn listen(child: &mut Child, stream: StreamName) -> (String, ExitStatus) {
-    let mut heard = Vec::new();
+/// The output on one stream, and the exit status.
+async fn collect(child: &mut Child, stream: StreamName) -> (String, ExitStatus) {
+    let mut output = Vec::new();
     loop {
         match child.next().await {
-            Sign::Output(source, bytes) if source == stream => heard.extend_from_slice(&bytes),
-            Sign::Output(..) => {}
-            Sign::Exited(status) => return (String::from_utf8(heard).unwrap(), status),
+            ChildEvent::Output(source, bytes) if source == stream => output.extend_from_slice(&bytes),
+            ChildEvent::Output(..) => {}
+            ChildEvent::Exited(status) => return (String::from_utf8(output).unwrap(), status),
         }
     }
 }
@@ -42,104 +42,104 @@ fn pid(dir: &TempDir) -> u32 {
     fs::read_to_string(dir.path().join("pid")).unwrap().trim().parse().unwrap()
 }
 
-/// Waits until a process that is not our child is gone: the kernel takes a moment to carry a kill out.
+/// Waits until a process that is not our child is gone: a kill takes the kernel a moment.
 async fn gone(pid: u32) {
     let gone = async {
         while lives(pid) {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("it is still there");
+    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("the process ends");
 }
 
-/// Whether a process is there, other than as an entry that nobody has waited for yet.
+/// Whether a process exists and is not a zombie.
 fn lives(pid: u32) -> bool {
     state(pid).is_some_and(|state| !state.contains('Z'))
 }
 
-/// The state of a process, if there is an entry for it.
+/// The state of a process, if it exists.
 fn state(pid: u32) -> Option<String> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("State:")).map(str::to_owned)
 }
 
 #[tokio::test]
-async fn it_ends_with_its_code_or_its_signal() {
+async fn the_exit_status_is_a_code_or_a_signal() {
     let dir = TempDir::new().unwrap();
     for (script, expected) in [("exit 3", ExitStatus::Code(3)), ("kill -TERM $$", ExitStatus::Signal(15))] {
-        let captured = capture(shell(script, dir.path()), "", KEPT).await.unwrap();
+        let captured = capture(shell(script, dir.path()), "", MAX_KEPT).await.unwrap();
         assert_eq!(captured.status, expected);
     }
 }
 
 #[tokio::test]
-async fn both_streams_and_the_folder_are_its_own() {
+async fn a_command_runs_in_its_folder_and_both_streams_are_captured() {
     let dir = TempDir::new().unwrap();
-    let captured = capture(shell("pwd; echo no >&2", dir.path()), "", KEPT).await.unwrap();
+    let captured = capture(shell("pwd; echo no >&2", dir.path()), "", MAX_KEPT).await.unwrap();
     assert_eq!(captured.text().trim(), dir.path().canonicalize().unwrap().to_str().unwrap());
     assert_eq!(captured.stderr, "no\n");
 }
 
 #[tokio::test]
-async fn what_is_kept_of_a_command_is_bounded() {
+async fn the_captured_output_is_bounded() {
     let dir = TempDir::new().unwrap();
     let captured = capture(shell("printf 0123456789; printf 0123456789 >&2", dir.path()), "", 4).await.unwrap();
     assert_eq!((captured.text().as_ref(), captured.stderr.as_str()), ("0123", "0123"));
 }
 
 #[tokio::test]
-async fn more_than_a_pipe_holds_goes_in_while_as_much_comes_out() {
+async fn input_and_output_larger_than_a_pipe_are_transferred_at_once() {
     let dir = TempDir::new().unwrap();
-    let said = "x".repeat(1024 * 1024);
+    let text = "x".repeat(1024 * 1024);
     let mut child = Child::spawn(shell("cat", dir.path())).unwrap();
-    child.write(said.clone());
+    child.write(text.clone());
     child.close_input();
-    assert_eq!(listen(&mut child, StreamName::Stdout).await, (said, ExitStatus::Code(0)));
+    assert_eq!(collect(&mut child, StreamName::Stdout).await, (text, ExitStatus::Code(0)));
 }
 
 #[tokio::test]
-async fn a_process_that_does_not_read_is_no_failure() {
+async fn a_process_that_does_not_read_its_input_does_not_fail() {
     let dir = TempDir::new().unwrap();
     let mut child = Child::spawn(shell("exec <&-; echo done", dir.path())).unwrap();
     child.write("x".repeat(1024 * 1024));
     child.close_input();
-    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("done\n".to_owned(), ExitStatus::Code(0)));
+    assert_eq!(collect(&mut child, StreamName::Stdout).await, ("done\n".to_owned(), ExitStatus::Code(0)));
 }
 
 #[tokio::test]
-async fn its_end_is_seen_although_a_descendant_holds_the_pipe() {
+async fn the_exit_is_reported_although_a_descendant_holds_the_pipe() {
     let dir = TempDir::new().unwrap();
     let mut child = Child::spawn(shell("sleep 600 & echo $! >pid; echo done", dir.path())).unwrap();
     child.close_input();
-    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("done\n".to_owned(), ExitStatus::Code(0)));
-    child.settle().await;
+    assert_eq!(collect(&mut child, StreamName::Stdout).await, ("done\n".to_owned(), ExitStatus::Code(0)));
+    child.finish().await;
     gone(pid(&dir)).await;
 }
 
 #[tokio::test]
-async fn stopping_ends_descendants_that_do_not_listen_to_reason() {
+async fn stopping_ends_descendants_that_ignore_sigterm() {
     let dir = TempDir::new().unwrap();
     let script = "sh -c 'trap \"\" TERM; echo $$ >pid; echo ready; while :; do sleep 600; done' & wait";
     let mut child = Child::spawn(shell(script, dir.path())).unwrap();
-    assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "ready\n".into()));
+    assert_eq!(child.next().await, ChildEvent::Output(StreamName::Stdout, "ready\n".into()));
     assert!(lives(pid(&dir)));
     child.stop().await;
     gone(pid(&dir)).await;
 }
 
 #[tokio::test]
-async fn what_left_the_group_is_ended_although_nobody_waits_for_the_end_of_stopping() {
+async fn a_descendant_that_left_the_group_is_ended_although_the_stop_is_not_awaited() {
     let dir = TempDir::new().unwrap();
     let script = "trap '' TERM; setsid sh -c 'echo $$ >pid; echo ready; while :; do sleep 600; done' & wait; wait";
     let command = Command { run: Some(RunId::new()), grace: AGES, ..shell(script, dir.path()) };
     let mut child = Child::spawn(command).unwrap();
-    assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "ready\n".into()));
+    assert_eq!(child.next().await, ChildEvent::Output(StreamName::Stdout, "ready\n".into()));
     assert!(timeout(Duration::ZERO, child.stop()).await.is_err());
     gone(pid(&dir)).await;
 }
 
 #[tokio::test]
-async fn a_missing_folder_is_told_apart_from_a_missing_program() {
+async fn a_missing_folder_is_distinguished_from_a_missing_program() {
     let gone = PathBuf::from("/no/such/folder");
     let refused = Child::spawn(shell("true", &gone)).map(drop);
     assert!(matches!(refused, Err(SpawnError::Workdir(folder)) if folder == gone));
@@ -153,24 +153,24 @@ async fn a_silent_descendant_that_holds_the_pipe_is_not_waited_for() {
     let dir = TempDir::new().unwrap();
     let command = Command { grace: AGES, ..shell("sleep 600 & echo $! >pid; echo done", dir.path()) };
     let mut child = Child::spawn(Command { pipe_silence: Duration::from_millis(20), ..command }).unwrap();
-    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("done\n".to_owned(), ExitStatus::Code(0)));
-    child.settle().await;
+    assert_eq!(collect(&mut child, StreamName::Stdout).await, ("done\n".to_owned(), ExitStatus::Code(0)));
+    child.finish().await;
     gone(pid(&dir)).await;
 }
 
 #[tokio::test]
-async fn a_descendant_that_still_speaks_is_heard() {
+async fn output_of_a_descendant_after_the_exit_is_read() {
     let dir = TempDir::new().unwrap();
     let script = "(until [ -e gate ]; do sleep 0.01; done; echo more) & echo done";
     let command = Command { grace: AGES, pipe_silence: AGES, ..shell(script, dir.path()) };
     let mut child = Child::spawn(command).unwrap();
-    assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "done\n".into()));
+    assert_eq!(child.next().await, ChildEvent::Output(StreamName::Stdout, "done\n".into()));
     fs::write(dir.path().join("gate"), "").unwrap();
-    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("more\n".to_owned(), ExitStatus::Code(0)));
+    assert_eq!(collect(&mut child, StreamName::Stdout).await, ("more\n".to_owned(), ExitStatus::Code(0)));
 }
 
 #[tokio::test]
-async fn all_that_it_printed_is_read_although_a_descendant_holds_the_pipe_and_nobody_is_to_be_waited_for() {
+async fn all_own_output_is_read_although_a_descendant_holds_the_pipe_and_the_grace_time_is_zero() {
     const BYTES: usize = 300_000;
     for _ in 0..20 {
         let dir = TempDir::new().unwrap();
@@ -179,7 +179,7 @@ async fn all_that_it_printed_is_read_although_a_descendant_holds_the_pipe_and_no
         let mut child =
             Child::spawn(Command { grace: Duration::ZERO, pipe_silence: Duration::ZERO, ..command }).unwrap();
         let (mut stdout, mut stderr) = (0, 0);
-        while let Sign::Output(source, bytes) = child.next().await {
+        while let ChildEvent::Output(source, bytes) = child.next().await {
             match source {
                 StreamName::Stdout => stdout += bytes.len(),
                 StreamName::Stderr => stderr += bytes.len(),
@@ -190,20 +190,20 @@ async fn all_that_it_printed_is_read_although_a_descendant_holds_the_pipe_and_no
 }
 
 #[tokio::test]
-async fn its_number_and_its_groups_stay_its_own_until_everything_is_ended() {
+async fn a_process_number_stays_reserved_until_all_descendants_are_ended() {
     let dir = TempDir::new().unwrap();
     let mut child = Child::spawn(shell("echo $$ >pid", dir.path())).unwrap();
-    assert_eq!(listen(&mut child, StreamName::Stdout).await, (String::new(), ExitStatus::Code(0)));
+    assert_eq!(collect(&mut child, StreamName::Stdout).await, (String::new(), ExitStatus::Code(0)));
     let leader = pid(&dir);
-    assert!(state(leader).is_some_and(|state| state.contains('Z')), "it has ended, and is not reaped");
-    assert_eq!(child.settle().await, ExitStatus::Code(0));
+    assert!(state(leader).is_some_and(|state| state.contains('Z')), "it has ended and is not reaped");
+    assert_eq!(child.finish().await, ExitStatus::Code(0));
     assert_eq!(state(leader), None);
 
     let mut child = Child::spawn(shell("echo $$ >pid", dir.path())).unwrap();
-    listen(&mut child, StreamName::Stdout).await;
+    collect(&mut child, StreamName::Stdout).await;
     let leader = pid(&dir);
     drop(child);
-    assert_eq!(state(leader), None, "nor is a zombie left of one that is dropped");
+    assert_eq!(state(leader), None, "a dropped child leaves no zombie");
 }
 
 #[tokio::test]
@@ -212,31 +212,31 @@ async fn a_stubborn_process_is_killed_after_one_grace_time() {
     for grace in [200, 2_000, 20_000].map(Duration::from_millis) {
         let script = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
         let mut child = Child::spawn(Command { grace, ..shell(script, dir.path()) }).unwrap();
-        assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "ready\n".into()));
+        assert_eq!(child.next().await, ChildEvent::Output(StreamName::Stdout, "ready\n".into()));
         let since = Instant::now();
-        assert_eq!(child.settle().await, ExitStatus::Signal(9));
-        // A machine that is busy is given longer ones.
+        assert_eq!(child.finish().await, ExitStatus::Signal(9));
+        // A busy machine gets further attempts with longer ones.
         if since.elapsed() < grace + grace / 2 {
             return;
         }
     }
-    panic!("it takes more than one grace time");
+    panic!("the kill takes more than one grace time");
 }
 
 #[tokio::test]
-async fn a_process_that_does_not_read_its_answers_is_held_back_until_it_does() {
+async fn a_process_that_does_not_read_its_input_is_held_back_until_it_does() {
     let dir = TempDir::new().unwrap();
     let script = "echo one; until [ -e gate ]; do sleep 0.01; done; cat >/dev/null; echo two";
     let mut child = Child::spawn(shell(script, dir.path())).unwrap();
     child.write("x".repeat(200 * 1024));
     child.limit_input(1024);
-    assert!(!child.is_held_back(), "what is there at first is not counted");
-    assert_eq!(child.next().await, Sign::Output(StreamName::Stdout, "one\n".into()));
-    // More than the pipe may have taken of the first ones meanwhile.
+    assert!(!child.is_held_back(), "input queued before the limit is not counted");
+    assert_eq!(child.next().await, ChildEvent::Output(StreamName::Stdout, "one\n".into()));
+    // More than the pipe may have accepted of the first bytes meanwhile.
     child.write("x".repeat(200 * 1024 + 1025));
     assert!(child.is_held_back());
     fs::write(dir.path().join("gate"), "").unwrap();
     child.close_input();
-    assert_eq!(listen(&mut child, StreamName::Stdout).await, ("two\n".to_owned(), ExitStatus::Code(0)));
+    assert_eq!(collect(&mut child, StreamName::Stdout).await, ("two\n".to_owned(), ExitStatus::Code(0)));
     assert!(!child.is_held_back());
 }

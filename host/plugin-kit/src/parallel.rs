@@ -37,7 +37,7 @@ pub(super) fn replay_all<'a>(
         let task = async move { replay(&subject, &turn, &at_most(PIECE, &reads), exit).await };
         async move {
             let result = AbortOnDropHandle::new(Handle::current().spawn(task)).await;
-            ReplayResult { how, is_silent, result: result.unwrap_or(Err(CallError::Gone)) }
+            ReplayResult { how, is_silent, result: result.unwrap_or(Err(CallError::Unusable)) }
         }
     });
     stream::iter(results).buffered(available_parallelism().map_or(1, usize::from))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use agentbay_config::Source;
 use agentbay_domain::{EnvSetting, ExitStatus, KillReason, RunId, RunLimits, StreamName};
-use agentbay_os::process::{Child, Command, Guard, Sign, Variables, find, host_name};
+use agentbay_os::process::{Child, ChildEvent, Command, Variables, Watchdog, find, host_name};
 use serde_json::{Value, json};
 
 use super::error::KitError;
@@ -88,7 +88,7 @@ pub async fn record(
     };
     let command = options.command(source)?;
     // Without a watchdog everything works, except that the CLI outlives a killed host.
-    let _guard = Guard::start().inspect_err(|error| tracing::warn!(%error, "no guard")).ok();
+    let _watchdog = Watchdog::start().inspect_err(|error| tracing::warn!(%error, "no watchdog")).ok();
     let mut child = Child::spawn(command)?;
     child.write(stdin.clone().unwrap_or_default());
     child.close_input();
@@ -123,7 +123,7 @@ impl Captured {
         let most = RunLimits::default().output;
         loop {
             match child.next().await {
-                Sign::Output(source, bytes) => {
+                ChildEvent::Output(source, bytes) => {
                     pass_on(source, &bytes).map_err(KitError::Show)?;
                     match source {
                         StreamName::Stdout => self.stdout.take(&bytes, since),
@@ -133,7 +133,7 @@ impl Captured {
                         return Err(KitError::TooMuch { most });
                     }
                 }
-                Sign::Exited(exit) => return Ok(exit),
+                ChildEvent::Exited(exit) => return Ok(exit),
             }
         }
     }

@@ -13,7 +13,7 @@ use agentbay_domain::{
     Authority, Category, CliTarget, Conversation, EnvSetting, Event, Granted, Message, Model, Outcome, Permission,
     Plan, PluginId, Role, SessionId, Trust, Turn,
 };
-use agentbay_os::process::{Guard, find};
+use agentbay_os::process::{Watchdog, find};
 use agentbay_plugin_host::{Driver, PluginSet, is_embedded};
 use agentbay_runs::{Ended, Observer, PluginFailed, Request, Run, Runner, Snapshot, Snapshots, Step, Tasks};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -86,7 +86,7 @@ pub async fn run(
     let snapshots = Snapshots::default();
     snapshots.publish(snapshot(subject, model, authority));
     // Without a watchdog everything works, except that the CLI outlives a killed host.
-    let _guard = Guard::start().inspect_err(|error| tracing::warn!(%error, "no guard")).ok();
+    let _watchdog = Watchdog::start().inspect_err(|error| tracing::warn!(%error, "no watchdog")).ok();
     let tasks = Tasks::default();
     let (observer, observed) = unbounded_channel();
     let observer = Arc::new(EventSender(observer));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agentbay_config::Config;
 use agentbay_domain::{Limits, PluginLimits, Turn, Wasi};
 use agentbay_plugin_host::{
-    CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_look_at, load_to_add, load_to_look_at,
+    CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_inspect, load_to_install, load_to_inspect,
 };
 use agentbay_runs::compiler;
 
@@ -28,7 +28,7 @@ impl Subject {
     /// There is no engine to load it with.
     pub(super) async fn load(config: &Config, file: &Path) -> Result<Result<Self, LoadError>, KitError> {
         let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
-        let loaded = load_to_look_at(&engine, file, &config.trust, &config.limits.plugin).await;
+        let loaded = load_to_inspect(&engine, file, &config.trust, &config.limits.plugin).await;
         Ok(loaded.map(|plugin| Self::under(config, plugin)))
     }
 
@@ -42,7 +42,7 @@ impl Subject {
         bytes: Vec<u8>,
     ) -> Result<Result<Self, LoadError>, KitError> {
         let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
-        let loaded = load_bytes_to_look_at(&engine, file, bytes, &config.trust, &config.limits.plugin).await;
+        let loaded = load_bytes_to_inspect(&engine, file, bytes, &config.trust, &config.limits.plugin).await;
         Ok(loaded.map(|plugin| Self::under(config, plugin)))
     }
 
@@ -52,7 +52,7 @@ impl Subject {
     /// The host refuses it, or there is no engine to load it with.
     pub async fn load_to_add(config: &Config, file: &Path, own: PluginLimits, wasi: Wasi) -> Result<Self, KitError> {
         let engine = compiler::engine(&config.plugins.cache, Arc::new(()))?;
-        let loaded = load_to_add(&engine, file, &config.trust.signers, &own, wasi).await;
+        let loaded = load_to_install(&engine, file, &config.trust.signers, &own, wasi).await;
         let plugin = loaded.map_err(|reason| KitError::Refused { file: file.to_owned(), reason })?;
         Ok(Self { plugin, limits: Limits { plugin: own, ..config.limits } })
     }

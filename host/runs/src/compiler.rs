@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use agentbay_domain::{ExitStatus, PluginLimits, RunId};
 use agentbay_os::files::{FolderError, private_dir};
-use agentbay_os::process::{Captured, Command, Restraint, Variables, capture, ourselves, restrain};
-use agentbay_plugin_host::{CompileError, Compiler, Compiling, Engine, EngineError, Observer, Uncompiled, compile};
+use agentbay_os::process::{Captured, Command, ResourceLimits, Variables, capture, current_exe, limit_resources};
+use agentbay_plugin_host::{CompileError, Compiler, CompileFuture, Engine, EngineError, Observer, CompileFailure, compile};
 use bytes::Bytes;
 use tokio::time::timeout;
 
@@ -68,7 +68,7 @@ pub fn engine(cache: &Path, observer: Arc<dyn Observer>) -> Result<Engine, NoEng
 }
 
 impl Compiler for IsolatedCompiler {
-    fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> Compiling<'a> {
+    fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> CompileFuture<'a> {
         Box::pin(async move {
             let command = self.command(limits)?;
             match timeout(limits.compile, capture(command, component, KEPT)).await {
@@ -85,7 +85,7 @@ impl IsolatedCompiler {
         let cache = self.cache.to_str().ok_or_else(|| failed(&"the path of the cache is not UTF-8"))?;
         let processor = limits.compile.saturating_mul(self.processors.try_into().unwrap_or(u32::MAX)).as_secs();
         Ok(Command {
-            executable: ourselves().map_err(|error| failed(&error))?,
+            executable: current_exe().map_err(|error| failed(&error))?,
             args: [TASK, cache, &limits.compile_memory.to_string(), &processor.to_string()].map(str::to_owned).into(),
             workdir: "/".into(),
             variables: Variables::none(),
@@ -107,8 +107,8 @@ fn compile_result(captured: &Captured, limits: &PluginLimits) -> Result<(), Comp
     match captured.status {
         status if status == code(COMPILED) => Ok(()),
         status if status == code(INVALID) => Err(CompileError::Invalid(captured.text().trim().to_owned())),
-        status if status == code(NO_MEMORY) => Err(CompileError::TooMuch(limits.compile_memory)),
-        _ if lacks_memory(&captured.stderr) => Err(CompileError::TooMuch(limits.compile_memory)),
+        status if status == code(NO_MEMORY) => Err(CompileError::TooMuchMemory(limits.compile_memory)),
+        _ if lacks_memory(&captured.stderr) => Err(CompileError::TooMuchMemory(limits.compile_memory)),
         ExitStatus::Signal(SIGXCPU) => Err(CompileError::TooLong(limits.compile)),
         status => {
             Err(CompileError::Failed(format!("the compiler ended with {status}: {}", first_words(&captured.stderr))))
@@ -124,15 +124,15 @@ fn first_words(text: &str) -> String {
 /// The task of the compiler's process: compiles what it reads within its limits, and reports the result.
 ///
 /// # Errors
-/// It cannot restrain itself, or the component cannot be read.
-pub fn run(cache: &Path, restraint: Restraint, mut input: impl Read, mut output: impl Write) -> io::Result<ExitCode> {
-    restrain(restraint)?;
+/// The resource limits cannot be set, or the component cannot be read.
+pub fn run(cache: &Path, limits: ResourceLimits, mut input: impl Read, mut output: impl Write) -> io::Result<ExitCode> {
+    limit_resources(limits)?;
     let mut component = Vec::new();
     input.read_to_end(&mut component)?;
     let code = match compile(cache, &component) {
         Ok(()) => COMPILED,
-        Err(Uncompiled::NoMemory) => NO_MEMORY,
-        Err(Uncompiled::Invalid(reason)) => {
+        Err(CompileFailure::NoMemory) => NO_MEMORY,
+        Err(CompileFailure::Invalid(reason)) => {
             writeln!(output, "{reason}")?;
             INVALID
         }
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_exit_of_a_compiler_is_the_result_for_its_component() {
         let (too_much, too_long) =
-            (Err(CompileError::TooMuch(1024)), Err(CompileError::TooLong(Duration::from_secs(5))));
+            (Err(CompileError::TooMuchMemory(1024)), Err(CompileError::TooLong(Duration::from_secs(5))));
         assert_eq!(result(ExitStatus::Code(0), "", ""), Ok(()));
         assert_eq!(result(ExitStatus::Code(3), "bad magic\n", ""), Err(CompileError::Invalid("bad magic".to_owned())));
         assert_eq!(result(ExitStatus::Code(4), "", ""), too_much);

@@ -133,7 +133,7 @@ impl Runner {
         for repo in repos.into_iter().filter(|repo| repo.is_dir()) {
             match agentbay_workspace::patch(&git, repo, id, most).await {
                 Ok(None) => {}
-                Err(error) if !matches!(error, WorkspaceError::TooMuch { .. }) => {
+                Err(error) if !matches!(error, WorkspaceError::OutputTooLarge { .. }) => {
                     tracing::warn!(%error, "cannot search for the saved work of a run");
                 }
                 found => return found,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use agentbay_api::State;
 use agentbay_config::{Overrides, Plugins, Source};
-use agentbay_os::process::{self, Guard};
+use agentbay_os::process::{self, Watchdog};
 use agentbay_runs::{Runner, Snapshots, Tasks, reload};
 use agentbay_workspace::Git;
 use tokio::net::TcpListener;
@@ -61,9 +61,9 @@ pub async fn serve(
     let (handle, requests) = reload::channel();
     tasks.spawn_until_stopped(reload.follow(watch, hangup, requests));
 
-    // Not among the tasks that are told to stop: while those end, they still start git, which the guard would end.
-    let guarding = Tasks::default();
-    guard(&guarding);
+    // Not among the tasks that are told to stop: while those end, they still start git, which the watchdog would end.
+    let watchdog = Tasks::default();
+    start_watchdog(&watchdog);
     let runs = runner.clone();
     let router = agentbay_api::router(State {
         snapshots,
@@ -125,11 +125,11 @@ fn tell(tasks: &Tasks, loaded: &Loaded, snapshots: Snapshots, listen: SocketAddr
     }
 }
 
-/// Without a guard everything works, but for a host that is killed.
-fn guard(tasks: &Tasks) {
-    match Guard::start() {
-        Ok(guard) => tasks.spawn_until_stopped(guard.keep()),
-        Err(error) => tracing::warn!(%error, "no guard: if the host is killed, its runs end at its next start"),
+/// Without a watchdog only the cleanup after a killed host is delayed.
+fn start_watchdog(tasks: &Tasks) {
+    match Watchdog::start() {
+        Ok(watchdog) => tasks.spawn_until_stopped(watchdog.keep()),
+        Err(error) => tracing::warn!(%error, "no watchdog: if the host is killed, its runs end at its next start"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agentbay_config::{Config, Models};
 use agentbay_domain::{Environment, Target};
-use agentbay_workspace::{Cleared, Git, Listed, clear_left_over, worktrees_in};
+use agentbay_workspace::{Released, Git, ListedWorktree, release_stale, list_worktrees};
 
 /// Every worktree that was made for a run and is still there.
 pub fn list(config: &Config) -> Vec<Listed> {

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use agentbay_config::{Config, Overrides, Source, process_environment};
 use agentbay_domain::Environment;
-use agentbay_os::process::{self, Host, Restraint};
+use agentbay_os::process::{self, HostProcess, ResourceLimits};
 use agentbay_plugin_host::contracts;
 use agentbay_runs::compiler;
-use agentbay_workspace::{Cleared, Listed, State};
+use agentbay_workspace::{Released, ListedWorktree, WorktreeState};
 use clap::{Args, Parser, Subcommand};
 
 use self::plugin::PluginTask;
@@ -80,9 +80,9 @@ enum Task {
     EchoAgent,
     /// Wait until the program that started this is gone, and end what it had started for runs.
     #[command(hide = true)]
-    Guard {
+    Watchdog {
         /// The program that started this.
-        host: Host,
+        host: HostProcess,
     },
     /// Compile the component that is read from standard input into the cache.
     #[command(hide = true)]
@@ -105,8 +105,8 @@ pub struct CompileArgs {
 pub enum Small {
     /// The stand-in CLI of the driver `echo`.
     EchoAgent,
-    /// The guard of a host.
-    Guard(Host),
+    /// The watchdog of a host process.
+    Watchdog(HostProcess),
     /// The compiler.
     Compile(CompileArgs),
 }
@@ -115,14 +115,14 @@ impl Small {
     /// Does what it is for, on standard input and output.
     ///
     /// # Errors
-    /// Either cannot be used; or a compiler cannot restrain itself.
+    /// Either cannot be used; or a compiler cannot limit its resources.
     pub fn carry_out(self) -> io::Result<ExitCode> {
         match self {
             Self::EchoAgent => echo_agent::run(io::stdin(), io::stdout()).map(|()| ExitCode::SUCCESS),
-            Self::Guard(host) => process::run_guard(host, io::stdin()).map(|()| ExitCode::SUCCESS),
+            Self::Watchdog(host) => process::run_watchdog(host, io::stdin()).map(|()| ExitCode::SUCCESS),
             Self::Compile(CompileArgs { cache, memory, processor }) => {
-                let restraint = Restraint { memory, processor: Duration::from_secs(processor) };
-                compiler::run(&cache, restraint, io::stdin(), io::stdout())
+                let limits = ResourceLimits { memory, processor: Duration::from_secs(processor) };
+                compiler::run(&cache, limits, io::stdin(), io::stdout())
             }
         }
     }
@@ -165,7 +165,7 @@ impl Command {
     pub fn small(&self) -> Option<Small> {
         match &self.task {
             Task::EchoAgent => Some(Small::EchoAgent),
-            Task::Guard { host } => Some(Small::Guard(*host)),
+            Task::Watchdog { host } => Some(Small::Watchdog(*host)),
             Task::Compile(args) => Some(Small::Compile(args.clone())),
             Task::Serve { .. }
             | Task::Check { .. }
@@ -213,7 +213,7 @@ impl Command {
                 man.write()?;
                 Ok(ExitCode::SUCCESS)
             }
-            Task::EchoAgent | Task::Guard { .. } | Task::Compile(_) => Ok(ExitCode::SUCCESS),
+            Task::EchoAgent | Task::Watchdog { .. } | Task::Compile(_) => Ok(ExitCode::SUCCESS),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Replacing a file in one step: a reader sees the old content or the new one, also after a power failure.
+//! Atomic replacement of a file: a reader sees the old content or the new one, also after a power failure.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,19 +10,19 @@ use tempfile::{Builder, NamedTempFile};
 /// The temporary file is hidden, so that readers of the folder ignore it.
 const PREFIX: &str = ".agentbay-";
 
-/// What a file that does not exist yet may be opened for, before the umask.
-const NEW: u32 = 0o666;
+/// The mode of a new file, before the umask.
+const NEW_FILE_MODE: u32 = 0o666;
 
-/// Replaces a file, or creates it. Mode and owner of the old file are kept, the owner where the system allows it. A
-/// symbolic link is replaced, not followed.
+/// Replaces a file, or creates it. Mode and owner of the old file are kept, the owner where the system permits. A symbolic
+/// link is replaced, not followed.
 ///
 /// # Errors
-/// The folder does not exist or cannot be written. The old file is then as it was.
+/// The folder does not exist or cannot be written. The old file is then unchanged.
 pub fn atomic_write(path: &Path, content: &[u8]) -> io::Result<()> {
     Staged::new(path, content)?.commit()
 }
 
-/// New content that is safely on the disk beside the file that it will replace. Dropping it leaves the file as it is.
+/// New content, synced to disk beside the file that it will replace. Dropping it leaves the file unchanged.
 #[derive(Debug)]
 pub struct Staged {
     path: PathBuf,
@@ -35,13 +35,15 @@ impl Staged {
     /// # Errors
     /// The folder does not exist or cannot be written.
     pub fn new(path: &Path, content: &[u8]) -> io::Result<Self> {
-        let mut file =
-            Builder::new().prefix(PREFIX).permissions(fs::Permissions::from_mode(NEW)).tempfile_in(folder(path))?;
+        let mut file = Builder::new()
+            .prefix(PREFIX)
+            .permissions(fs::Permissions::from_mode(NEW_FILE_MODE))
+            .tempfile_in(folder(path))?;
         file.write_all(content)?;
         if let Ok(old) = fs::symlink_metadata(path)
             && old.is_file()
         {
-            // Only root may give a file to another user.
+            // Only root may change the owner of a file.
             let _kept = fchown(file.as_file(), Some(old.uid()), Some(old.gid()));
             file.as_file().set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))?;
         }
@@ -49,20 +51,20 @@ impl Staged {
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Puts the content in the place of the file.
+    /// Replaces the file with the content.
     ///
     /// # Errors
     /// The folder cannot be written.
     pub fn commit(self) -> io::Result<()> {
         let Self { path, file } = self;
         file.persist(&path).map_err(|failed| failed.error)?;
-        // The name is safe when its folder is. Some file systems cannot sync a folder.
+        // The rename is durable once the folder is synced. Some file systems cannot sync a folder.
         let _synced = File::open(folder(&path)).and_then(|folder| folder.sync_all());
         Ok(())
     }
 }
 
-/// The folder of a file; a bare name stands in the current one.
+/// The folder of a file; for a bare name the current one.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_staged_and_not_committed_changes_nothing() {
+    fn staged_content_that_is_not_committed_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a");
         fs::write(&path, "one").unwrap();
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_replaced_and_its_target_stays() {
+    fn a_link_is_replaced_and_its_target_is_unchanged() {
         let dir = tempfile::tempdir().unwrap();
         let [path, target] = ["a", "b"].map(|name| dir.path().join(name));
         fs::write(&target, "theirs").unwrap();
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_missing_is_an_error() {
+    fn a_missing_folder_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(atomic_write(&dir.path().join("b/a"), b"").unwrap_err().kind(), io::ErrorKind::NotFound);
     }

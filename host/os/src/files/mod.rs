@@ -1,5 +1,5 @@
-//! Files and folders of the program's own: written whole or not at all, and closed to other users. What stands in them is
-//! the caller's.
+//! The program's own files and folders: written completely or not at all, and closed to other users. Their content is up to
+//! the caller.
 
 mod atomic;
 mod private;

@@ -1,7 +1,7 @@
-//! A process while it runs: what it says, what is said to it, and its end, with everything it started.
+//! A running process: its output, its input, and its end, with all its descendants.
 //!
-//! Every process leads a group of its own, so that it and its descendants can be ended together. There are no tasks
-//! and no buffers beyond the pipes: whoever does not ask for the next sign holds the process back.
+//! Every process leads its own group, so that it and its descendants can be ended together. There are no tasks and no
+//! buffers beyond the pipes: a caller that does not request the next event holds the process back.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,49 +17,49 @@ use tokio::process::{ChildStderr, ChildStdout};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::apart::set_apart;
-use super::birth::Birth;
 use super::command::Command;
-use super::ending::Ending;
 use super::error::SpawnError;
+use super::exit_watcher::ExitWatcher;
 use super::input::Input;
-use super::mark::{self, Mark};
 use super::obstacle::Obstacle;
 use super::orphans;
 use super::pipe;
+use super::run_tag::{self, RunTag};
+use super::session::detach;
 use super::size;
+use super::start_time::StartTime;
 
-/// How many bytes are read at once at the most.
+/// Maximum number of bytes that are read at once.
 pub const CHUNK: usize = 64 * 1024;
 
-/// What a process gives a sign of.
+/// An event of a child process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sign {
-    /// It said something.
+pub enum ChildEvent {
+    /// It printed something.
     Output(StreamName, Bytes),
-    /// It ended, and nothing more will be heard of it.
+    /// It ended, and no more output follows.
     Exited(ExitStatus),
 }
 
-/// A process while it runs.
+/// A running process.
 #[derive(Debug)]
 pub struct Child {
     program: PathBuf,
     group: Box<dyn ChildWrapper>,
-    ending: Ending,
+    exit_watcher: ExitWatcher,
     input: Input,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    /// So much may wait to be written before output is held back.
-    most_waiting: usize,
+    /// Bytes that may wait to be written before output is held back.
+    max_waiting: usize,
     exited: Option<Exit>,
-    /// Nobody listens to it any more.
-    unheard: bool,
-    /// The group has been killed, and its leader reaped: its number may be another's by now.
+    /// Its output is discarded from now on.
+    output_discarded: bool,
+    /// The group has been killed and its leader reaped: its number may belong to another process by now.
     killed: bool,
-    /// The run that it was started for, until those that left the group have been killed.
+    /// The run that it was started for, until processes that left the group have been killed.
     run: Option<RunId>,
-    birth: Option<Birth>,
+    start_time: Option<StartTime>,
     grace: Duration,
     pipe_silence: Duration,
 }
@@ -67,15 +67,15 @@ pub struct Child {
 #[derive(Debug, Clone, Copy)]
 struct Exit {
     status: ExitStatus,
-    /// Until when descendants are listened to that hold its streams open.
+    /// Deadline for output of descendants that hold its pipes open.
     until: Instant,
-    /// The same if nothing comes. Counted from when it is first waited for: the listener may have been busy.
+    /// The same while nothing arrives. Counted from the first wait for output: the reader may have been busy.
     silent_until: Option<Instant>,
-    /// Bytes that it had printed before its end and that have not been read, of both streams.
+    /// Bytes that it had printed before its end and that have not been read yet.
     unread: Unread,
 }
 
-/// Bytes that are left in the pipes.
+/// Bytes left in the pipes.
 #[derive(Debug, Clone, Copy)]
 struct Unread {
     stdout: u64,
@@ -99,99 +99,99 @@ impl Child {
                 .current_dir(&command.workdir)
                 .env_clear()
                 .envs(command.variables.iter())
-                .envs(command.run.map(|run| (mark::VARIABLE, Mark::of(run).to_string())))
+                .envs(command.run.map(|run| (run_tag::VARIABLE, RunTag::of(run).to_string())))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());
         });
-        set_apart(&mut wrap).wrap(KillOnDrop);
+        detach(&mut wrap).wrap(KillOnDrop);
         let refused = |error: io::Error| {
             let obstacle = Obstacle::of(&program, &command.workdir, &error);
             SpawnError::Refused { program: program.clone(), obstacle }
         };
         let mut group = wrap.spawn().map_err(refused)?;
-        let ending = Ending::of(group.id()).map_err(refused)?;
+        let exit_watcher = ExitWatcher::of(group.id()).map_err(refused)?;
         let (input, stdout, stderr) = (Input::of(group.stdin().take()), group.stdout().take(), group.stderr().take());
         if let Some(stdout) = &stdout {
             pipe::enlarge(stdout);
         }
         let Command { run, grace, pipe_silence, .. } = command;
-        let birth = run.and(group.id()).and_then(Birth::of);
+        let start_time = run.and(group.id()).and_then(StartTime::of);
         Ok(Self {
             program,
             group,
-            ending,
+            exit_watcher,
             input,
             stdout,
             stderr,
-            most_waiting: usize::MAX,
+            max_waiting: usize::MAX,
             exited: None,
-            unheard: false,
+            output_discarded: false,
             killed: false,
             run,
-            birth,
+            start_time,
             grace,
             pipe_silence,
         })
     }
 
-    /// Puts this into the queue for standard input. It is written while signs are waited for.
+    /// Adds bytes to the queue for standard input. They are written while events are waited for.
     pub fn write(&mut self, input: impl Into<Bytes>) {
         self.input.push(input.into());
     }
 
-    /// Closes standard input once all that is queued is written.
+    /// Closes standard input once the queue is written.
     pub fn close_input(&mut self) {
         self.input.close();
     }
 
-    /// From here on, output is held back while more than `most` bytes wait to be written, besides those that wait now: a
-    /// process that does not read what it is answered is not asked for more.
-    pub fn limit_input(&mut self, most: u64) {
-        self.most_waiting = self.input.waiting().saturating_add(usize::try_from(most).unwrap_or(usize::MAX));
+    /// From here on, output is held back while more than `max` bytes wait to be written, besides those that wait now: output
+    /// of a process that does not read its input is not read either.
+    pub fn limit_input(&mut self, max: u64) {
+        self.max_waiting = self.input.waiting().saturating_add(usize::try_from(max).unwrap_or(usize::MAX));
     }
 
-    /// What of its file, as it is now, stands in the way of a program, for one that ended as a launcher does which cannot
-    /// start it.
+    /// The obstacle that the program's file shows now, for a process that ended the way a launcher does when it cannot start
+    /// the program.
     pub fn obstacle(&self) -> Option<SpawnError> {
         let obstacle = Obstacle::in_file(&self.program)?;
         Some(SpawnError::Refused { program: self.program.clone(), obstacle })
     }
 
-    /// Whether its output is held back, since it does not read.
+    /// Whether its output is held back because it does not read its input.
     pub fn is_held_back(&self) -> bool {
-        self.exited.is_none() && !self.unheard && self.input.waiting() > self.most_waiting
+        self.exited.is_none() && !self.output_discarded && self.input.waiting() > self.max_waiting
     }
 
-    /// The next sign of life; [`Sign::Exited`] is the last and stays. May be dropped and called again at any time.
-    pub async fn next(&mut self) -> Sign {
+    /// The next event; [`ChildEvent::Exited`] is the last and repeats. Cancel-safe.
+    pub async fn next(&mut self) -> ChildEvent {
         loop {
             if let Some(exit) = self.exited
                 && self.stdout.is_none()
                 && self.stderr.is_none()
             {
-                return Sign::Exited(exit.status);
+                return ChildEvent::Exited(exit.status);
             }
-            let (heard, deaf_from) = (!self.is_held_back(), self.deaf_from());
+            let (reading, read_deadline) = (!self.is_held_back(), self.read_deadline());
             tokio::select! {
-                read = read_some(&mut self.stdout), if heard => match read {
+                read = read_some(&mut self.stdout), if reading => match read {
                     Some(bytes) => return self.output(StreamName::Stdout, bytes),
                     None => self.stdout = None,
                 },
-                read = read_some(&mut self.stderr), if heard => match read {
+                read = read_some(&mut self.stderr), if reading => match read {
                     Some(bytes) => return self.output(StreamName::Stderr, bytes),
                     None => self.stderr = None,
                 },
                 () = self.input.write_some() => {}
-                status = self.ending.wait(), if self.exited.is_none() => self.has_exited(status),
-                () = sleep_until(deaf_from.unwrap_or_else(Instant::now)), if deaf_from.is_some() => {
+                status = self.exit_watcher.wait(), if self.exited.is_none() => self.has_exited(status),
+                () = sleep_until(read_deadline.unwrap_or_else(Instant::now)), if read_deadline.is_some() => {
                     (self.stdout, self.stderr) = (None, None);
                 }
             }
         }
     }
 
-    fn output(&mut self, source: StreamName, bytes: Bytes) -> Sign {
+    fn output(&mut self, source: StreamName, bytes: Bytes) -> ChildEvent {
         if let Some(exit) = &mut self.exited {
             exit.silent_until = None;
             let unread = match source {
@@ -200,11 +200,11 @@ impl Child {
             };
             *unread = unread.saturating_sub(bytes.len() as u64);
         }
-        Sign::Output(source, bytes)
+        ChildEvent::Output(source, bytes)
     }
 
     fn has_exited(&mut self, status: ExitStatus) {
-        if self.unheard {
+        if self.output_discarded {
             (self.stdout, self.stderr) = (None, None);
         }
         let stdout = self.stdout.as_ref().map_or(0, |pipe| ioctl_fionread(pipe).unwrap_or(0));
@@ -213,8 +213,8 @@ impl Child {
         self.exited = Some(Exit { status, until: later(self.grace), silent_until: None, unread });
     }
 
-    /// From when on its streams are not listened to any more. What it has printed itself is read in any case.
-    fn deaf_from(&mut self) -> Option<Instant> {
+    /// Deadline for reading its pipes after its exit. Output that it printed itself is read in any case.
+    fn read_deadline(&mut self) -> Option<Instant> {
         let exit = self.exited.as_mut()?;
         let is_left = |pipe: bool, bytes: u64| pipe && bytes > 0;
         if is_left(self.stdout.is_some(), exit.unread.stdout) || is_left(self.stderr.is_some(), exit.unread.stderr) {
@@ -224,9 +224,9 @@ impl Child {
         Some(silent_until.min(exit.until))
     }
 
-    /// Gives the process half of the grace time to end by itself, no longer listening to what it says; then asks it to
-    /// end, and kills it and all it started when the grace time is over. Gives how it ended.
-    pub async fn settle(mut self) -> ExitStatus {
+    /// Discards further output and gives the process half of the grace time to end by itself; then asks it to end, and kills
+    /// it and all its descendants when the grace time is over. Returns its exit status.
+    pub async fn finish(mut self) -> ExitStatus {
         self.close_input();
         let by_itself = self.grace / 2;
         if !self.ends_within(by_itself).await {
@@ -235,33 +235,33 @@ impl Child {
         self.kill_group().await
     }
 
-    /// Ends the process and all it started: asks first, and insists after the grace time. Gives how it ended.
+    /// Ends the process and all its descendants: asks first, and kills after the grace time. Returns its exit status.
     pub async fn stop(mut self) -> ExitStatus {
         self.terminate(self.grace).await;
         self.kill_group().await
     }
 
-    async fn terminate(&mut self, patience: Duration) {
+    async fn terminate(&mut self, limit: Duration) {
         const SIGTERM: i32 = 15;
         if self.exited.is_none() && self.group.signal(SIGTERM).is_ok() {
-            self.ends_within(patience).await;
+            self.ends_within(limit).await;
         }
     }
 
-    /// Waits for the end for so long. What is still said is lost.
-    async fn ends_within(&mut self, patience: Duration) -> bool {
-        self.unheard = true;
-        let ended = async { while !matches!(self.next().await, Sign::Exited(_)) {} };
-        timeout(patience, ended).await.is_ok()
+    /// Waits for the end, at most for `limit`. Output is discarded from here on.
+    async fn ends_within(&mut self, limit: Duration) -> bool {
+        self.output_discarded = true;
+        let ended = async { while !matches!(self.next().await, ChildEvent::Exited(_)) {} };
+        timeout(limit, ended).await.is_ok()
     }
 
-    /// Kills what is left of the group, the leader's descendants too, and reaps the leader.
+    /// Kills the rest of the group, including the leader's descendants, and reaps the leader.
     async fn kill_group(&mut self) -> ExitStatus {
-        // An error means that nothing is left.
+        // An error means that the group is empty.
         let _nothing_left = self.group.start_kill();
         let status = match self.exited {
             Some(exit) => exit.status,
-            None => self.ending.wait().await,
+            None => self.exit_watcher.wait().await,
         };
         self.killed = true;
         if let Err(error) = self.group.wait().await {
@@ -271,40 +271,40 @@ impl Child {
         status
     }
 
-    /// Kills those that have left the group, as a daemon does.
+    /// Kills descendants that have left the group, as daemons do.
     async fn kill_strays(&mut self) {
         let Some(kill) = self.strays() else { return };
-        // All processes of the machine are looked at, which takes milliseconds.
+        // Reads all processes of the machine, which takes milliseconds.
         match tokio::task::spawn_blocking(kill).await {
             Ok(0) => {}
             Ok(count) => tracing::info!(count, "processes that the CLI had detached were killed"),
-            Err(error) => tracing::warn!(%error, "cannot look for what the CLI left running"),
+            Err(error) => tracing::warn!(%error, "cannot search for processes that the CLI left running"),
         }
         self.run = None;
     }
 
-    /// What kills them and says how many there were.
+    /// A function that kills them and returns their number.
     fn strays(&self) -> Option<impl FnOnce() -> usize + Send + use<>> {
-        let (run, since) = (self.run?, self.birth);
-        Some(move || orphans::kill_rest_of(run, since))
+        let (run, since) = (self.run?, self.start_time);
+        Some(move || orphans::kill_remaining(run, since))
     }
 }
 
 impl Drop for Child {
-    /// For a process that is dropped rather than ended, as when nobody waits for its end any more, or the runtime goes
+    /// For a process that is dropped rather than ended, as when nobody waits for its end any more, or the runtime shuts
     /// down.
     fn drop(&mut self) {
         if !self.killed {
             let _nothing_left = self.group.start_kill();
         }
-        let ended_by_itself = self.exited.is_some() && !self.unheard;
+        let ended_by_itself = self.exited.is_some() && !self.output_discarded;
         if !ended_by_itself && let (Some(kill), Ok(runtime)) = (self.strays(), Handle::try_current()) {
             runtime.spawn_blocking(kill);
         }
     }
 }
 
-/// The moment after a time, which may be longer than the clock can count.
+/// The instant after a duration, which may exceed the range of the clock.
 fn later(time: Duration) -> Instant {
     const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
     Instant::now() + time.min(A_DAY)

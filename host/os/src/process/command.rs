@@ -1,4 +1,4 @@
-//! What a process is started with.
+//! Parameters of a process to start.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use agentbay_domain::RunId;
 use super::environment::Variables;
 use super::program::Executable;
 
-/// Everything a process is started with.
+/// All parameters of a process to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     /// The file to start.
     pub executable: Executable,
     /// Its arguments.
     pub args: Vec<String>,
-    /// The directory it runs in.
+    /// Its working directory.
     pub workdir: PathBuf,
-    /// Its whole environment.
+    /// Its complete environment.
     pub variables: Variables,
-    /// The run that it is started for, if it is for one: all it starts bears the run's mark, and ends with it.
+    /// The run that it is started for, if any: it and its descendants carry the run's tag and end with the run.
     pub run: Option<RunId>,
-    /// How long it may take to end after it was asked to, or after nobody listens to it any more.
+    /// How long it may take to end after it was asked to, or after its output is no longer read.
     pub grace: Duration,
-    /// How long its streams are listened to after its end while nothing comes: a descendant may hold them open. At the
-    /// longest, that is the grace time.
+    /// How long its output is still read after its exit while nothing arrives: a descendant may hold the pipes open. At most
+    /// the grace time.
     pub pipe_silence: Duration,
 }

@@ -1,5 +1,5 @@
-//! The variables a CLI is started with: few of the host's, fixed ones that keep it from drawing, then what the plan and
-//! the model's configuration say. Which of the host's these are is `passed`'s.
+//! The environment of a CLI: some of the host's variables (chosen in `inherited`), fixed ones that keep it from drawing,
+//! then those of the plan and of the model's configuration.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -7,43 +7,43 @@ use std::fmt;
 
 use agentbay_domain::{EnvSetting, Environment};
 
-use super::passed::{goes_to_all, goes_with_login};
+use super::inherited::{is_always_inherited, is_inherited_for_login};
 
 /// Set for every run: no colours, no drawing, no questions.
 const FIXED: [(&str, &str); 3] = [("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "true")];
 
-/// The variables of a process to be started.
+/// The environment variables of a process to start.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Variables(BTreeMap<OsString, OsString>);
 
 impl Variables {
-    /// None at all.
+    /// No variables.
     pub fn none() -> Self {
         Self(BTreeMap::new())
     }
 
-    /// Those of the host's which every CLI gets, and the fixed ones.
-    pub fn base(host: &Environment) -> Self {
-        let host = host.iter().filter(|(name, _)| goes_to_all(name));
-        let mut variables: BTreeMap<_, _> = host.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    /// The host's variables that every CLI inherits, and the fixed ones.
+    pub fn base(env: &Environment) -> Self {
+        let inherited = env.iter().filter(|(name, _)| is_always_inherited(name));
+        let mut variables: BTreeMap<_, _> = inherited.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         variables.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
         Self(variables)
     }
 
-    /// The same, and those with which the CLI of this driver logs in, whose model has these settings.
-    pub fn for_driver(driver: &str, settings: &[(String, EnvSetting)], host: &Environment) -> Self {
-        let Self(mut variables) = Self::base(host);
-        let of_login = host.iter().filter(|(name, _)| goes_with_login(name, driver, settings, host));
+    /// The same, and the variables with which the CLI of this driver logs in, given the `env` settings of its model.
+    pub fn for_driver(driver: &str, settings: &[(String, EnvSetting)], env: &Environment) -> Self {
+        let Self(mut variables) = Self::base(env);
+        let of_login = env.iter().filter(|(name, _)| is_inherited_for_login(name, driver, settings, env));
         variables.extend(of_login.map(|(name, value)| (name.to_owned(), value.to_owned())));
         Self(variables)
     }
 
-    /// Sets one.
+    /// Sets a variable.
     pub fn set(&mut self, name: impl Into<OsString>, value: impl Into<OsString>) {
         self.0.insert(name.into(), value.into());
     }
 
-    /// Sets or takes away what a plan says.
+    /// Sets and removes the variables of a plan.
     pub fn plan(&mut self, env: &[(String, Option<String>)]) {
         for (name, value) in env {
             match value {
@@ -53,12 +53,12 @@ impl Variables {
         }
     }
 
-    /// Does what the model's configuration says: it has the last word.
-    pub fn configure(&mut self, env: &[(String, EnvSetting)], host: &Environment) {
-        for (name, setting) in env {
+    /// Applies the `env` settings of the model, which override everything else.
+    pub fn configure(&mut self, settings: &[(String, EnvSetting)], env: &Environment) {
+        for (name, setting) in settings {
             let value = match setting {
                 EnvSetting::Set(value) => Some(OsStr::new(value)),
-                EnvSetting::Pass => host.get(name),
+                EnvSetting::Pass => env.get(name),
                 EnvSetting::Remove => None,
             };
             match value {
@@ -68,12 +68,12 @@ impl Variables {
         }
     }
 
-    /// The value of one.
+    /// The value of a variable.
     pub fn get(&self, name: &str) -> Option<&OsStr> {
         self.0.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
-    /// All of them, by name.
+    /// All variables, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&OsString, &OsString)> {
         self.0.iter()
     }
@@ -94,13 +94,13 @@ mod tests {
         Variables(pairs.iter().map(|&(name, value)| (name.into(), value.into())).collect())
     }
 
-    fn host(pairs: &[(&str, &str)]) -> Environment {
+    fn env(pairs: &[(&str, &str)]) -> Environment {
         Environment::from_pairs(pairs.iter().copied())
     }
 
     #[test]
-    fn a_cli_gets_few_of_the_hosts_variables_and_a_dumb_terminal() {
-        let host = [
+    fn a_cli_inherits_few_variables_of_the_host_and_a_dumb_terminal() {
+        let pairs = [
             ("HOME", "/h"),
             ("TERM", "xterm"),
             ("SECRET", "s"),
@@ -109,27 +109,27 @@ mod tests {
             ("LD_PRELOAD", "y"),
         ];
         let expected = [("HOME", "/h"), ("LC_ALL", "C"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("CI", "true")];
-        assert_eq!(Variables::base(&self::host(&host)), variables(&expected));
+        assert_eq!(Variables::base(&env(&pairs)), variables(&expected));
     }
 
     #[test]
     fn no_value_is_ever_shown() {
-        let host = host(&[("OPENAI_API_KEY", "secret")]);
-        assert_eq!(format!("{host:?}"), r#"{"OPENAI_API_KEY"}"#);
-        let shown = format!("{:?}", Variables::base(&host));
+        let env = env(&[("OPENAI_API_KEY", "secret")]);
+        assert_eq!(format!("{env:?}"), r#"{"OPENAI_API_KEY"}"#);
+        let shown = format!("{:?}", Variables::base(&env));
         assert_eq!(shown, r#"{"CI", "NO_COLOR", "OPENAI_API_KEY", "TERM"}"#);
     }
 
     #[test]
-    fn a_plan_can_take_a_fixed_variable_away() {
-        let mut made = Variables::base(&host(&[]));
+    fn a_plan_can_remove_a_fixed_variable() {
+        let mut made = Variables::base(&env(&[]));
         made.plan(&[("CI".to_owned(), None), ("X".to_owned(), Some("1".to_owned()))]);
         assert_eq!(made, variables(&[("TERM", "dumb"), ("NO_COLOR", "1"), ("X", "1")]));
     }
 
     #[test]
-    fn the_configuration_has_the_last_word() {
-        let mut made = Variables::base(&host(&[]));
+    fn the_configuration_overrides_the_plan() {
+        let mut made = Variables::base(&env(&[]));
         made.plan(&[("X".to_owned(), Some("plan".to_owned()))]);
         let settings = [
             ("X".to_owned(), EnvSetting::Set("mine".to_owned())),
@@ -137,7 +137,7 @@ mod tests {
             ("MISSING".to_owned(), EnvSetting::Pass),
             ("CI".to_owned(), EnvSetting::Remove),
         ];
-        made.configure(&settings, &host(&[("TOKEN", "t")]));
+        made.configure(&settings, &env(&[("TOKEN", "t")]));
         assert_eq!(made, variables(&[("TERM", "dumb"), ("NO_COLOR", "1"), ("X", "mine"), ("TOKEN", "t")]));
     }
 }

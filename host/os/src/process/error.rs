@@ -1,45 +1,47 @@
-//! Why a process was not started.
+//! Errors of starting a process.
 
 use std::path::PathBuf;
 
 use super::obstacle::Obstacle;
 
-/// Why a process was not started.
+/// Errors of starting a process.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// No such program on PATH, or no such file.
     #[error("CLI not found: {program}")]
     NotFound {
-        /// The name that was looked for.
+        /// The name that was searched for.
         program: String,
     },
-    /// The directory to run in does not exist.
+    /// The working directory does not exist.
     #[error("the directory {0} does not exist")]
     Workdir(PathBuf),
-    /// One argument or variable is longer than a program can be given.
-    #[error("{what} is {length} bytes long, and no program can be started with more than {most}")]
+    /// One argument or variable is longer than the operating system accepts.
+    #[error("{what} is {length} bytes long, and the operating system accepts at most {max}")]
     TooLong {
-        /// What it is.
+        /// The argument or variable.
         what: String,
         /// Its length.
         length: usize,
-        /// The most.
-        most: usize,
+        /// The maximum length.
+        max: usize,
     },
-    /// All arguments and variables together are longer than a program can be given.
-    #[error("the command line and the environment are {length} bytes long, more than {most}")]
-    TooMuch {
+    /// All arguments and variables together are longer than the operating system accepts.
+    #[error(
+        "the command line and the environment are {length} bytes long, and the operating system accepts at most {max}"
+    )]
+    TotalTooLong {
         /// Their length.
         length: usize,
-        /// The most.
-        most: usize,
+        /// The maximum length.
+        max: usize,
     },
-    /// The operating system refused, or would.
+    /// The operating system refused, or would refuse.
     #[error("{} {obstacle}", .program.display())]
     Refused {
-        /// The file that was to be started.
+        /// The file to start.
         program: PathBuf,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         obstacle: Obstacle,
     },
 }

@@ -1,5 +1,5 @@
-//! The first process of a container. Whatever loses its parent becomes a child of it, and stays as a zombie unless it is
-//! waited for. So the first process starts the program once more, and does nothing but wait and pass signals on.
+//! The first process of a container (PID 1). Every process that loses its parent becomes its child, and stays as a zombie
+//! unless it is reaped. So the first process starts the program once more, and only reaps children and forwards signals.
 
 use std::io;
 use std::process::ExitCode;
@@ -9,31 +9,31 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use tokio::select;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::program::ourselves;
+use super::program::current_exe;
 
 /// Whether this process is the first one.
 pub fn is_first() -> bool {
     std::process::id() == 1
 }
 
-/// Runs the program with the same arguments as a child, until that ends. Gives what it ended with.
+/// Runs the program with the same arguments as a child until the child ends. Returns its exit code.
 ///
 /// # Errors
 /// It cannot be started, or signals cannot be received.
 pub async fn run() -> io::Result<ExitCode> {
-    // Before there is a child: no sign of one may be missed.
+    // Before the child starts: no SIGCHLD may be missed.
     let mut children = signal(SignalKind::child())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let wrap = CommandWrap::with_new(ourselves()?.path(), |process| {
+    let wrap = CommandWrap::with_new(current_exe()?.path(), |process| {
         process.args(std::env::args_os().skip(1));
     });
-    // Held, for nobody else is to wait for it.
+    // Held, because nothing else may reap it.
     let program = { wrap }.spawn()?;
     let pid = program.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)).ok_or(io::ErrorKind::NotFound)?;
     loop {
-        let passed_on = select! {
+        let forwarded = select! {
             _ = children.recv() => match reap(pid)? {
                 Some(code) => return Ok(code),
                 None => continue,
@@ -42,12 +42,12 @@ pub async fn run() -> io::Result<ExitCode> {
             _ = interrupt.recv() => Signal::INT,
             _ = terminate.recv() => Signal::TERM,
         };
-        // It may have ended at this very moment, which the next sign of a child tells.
-        let _ = kill_process(pid, passed_on);
+        // It may have ended at this very moment; the next SIGCHLD reports that.
+        let _ = kill_process(pid, forwarded);
     }
 }
 
-/// Waits for all that have ended. Gives what the program ended with, if it is one of them.
+/// Reaps all children that have ended. Returns the exit code of the program if it is one of them.
 fn reap(program: Pid) -> io::Result<Option<ExitCode>> {
     let mut ended = None;
     loop {
@@ -60,7 +60,7 @@ fn reap(program: Pid) -> io::Result<Option<ExitCode>> {
     }
 }
 
-/// As a shell tells it.
+/// The exit code as a shell reports it.
 fn exit_code(status: WaitStatus) -> ExitCode {
     let code = status.exit_status().or_else(|| Some(128 + status.terminating_signal()?));
     code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::FAILURE, ExitCode::from)

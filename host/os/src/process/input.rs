@@ -1,4 +1,4 @@
-//! What is written to a process's standard input: a queue, so that the writer does not wait for the process to read.
+//! Standard input of a process, behind a queue: the writer does not wait for the process to read.
 
 use std::collections::VecDeque;
 
@@ -6,15 +6,15 @@ use bytes::{Buf, Bytes};
 use tokio::io::AsyncWriteExt;
 use tokio::process::ChildStdin;
 
-/// Standard input, and what waits to be written to it.
+/// Standard input and the bytes queued for it.
 #[derive(Debug)]
 pub(super) struct Input {
-    /// Nothing once it is closed.
+    /// `None` once it is closed.
     stdin: Option<ChildStdin>,
     queue: VecDeque<Bytes>,
-    /// Bytes in the queue.
+    /// Number of bytes in the queue.
     waiting: usize,
-    /// To be closed once all is written.
+    /// Close standard input once the queue is empty.
     closing: bool,
 }
 
@@ -23,7 +23,7 @@ impl Input {
         Self { stdin, queue: VecDeque::new(), waiting: 0, closing: false }
     }
 
-    /// Puts this into the queue.
+    /// Adds bytes to the queue.
     pub(super) fn push(&mut self, input: Bytes) {
         if self.stdin.is_some() && !self.closing && !input.is_empty() {
             self.waiting += input.len();
@@ -31,19 +31,18 @@ impl Input {
         }
     }
 
-    /// Closes standard input once all that is queued is written.
+    /// Closes standard input once the queue is written.
     pub(super) fn close(&mut self) {
         self.closing = true;
         self.close_if_done();
     }
 
-    /// Bytes that wait to be written.
+    /// Number of bytes that are not written yet.
     pub(super) fn waiting(&self) -> usize {
         self.waiting
     }
 
-    /// Writes as much of the queue as the process takes. Waits for as long as there is nothing to write. May be dropped
-    /// and called again at any time.
+    /// Writes as much of the queue as the process accepts; pending while the queue is empty. Cancel-safe.
     pub(super) async fn write_some(&mut self) {
         let (Some(stdin), Some(front)) = (&mut self.stdin, self.queue.front_mut()) else {
             return std::future::pending().await;
@@ -57,7 +56,7 @@ impl Input {
                 }
                 self.close_if_done();
             }
-            // The process does not want to hear more. Its exit says whether that is a failure.
+            // The process closed its standard input. Its exit status shows whether that is a failure.
             Err(_) => {
                 self.stdin = None;
                 self.queue.clear();

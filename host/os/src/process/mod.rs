@@ -1,47 +1,47 @@
 //! The only place that starts, feeds, ends and reaps processes. It knows nothing of plugins or HTTP.
 //!
-//! `program` finds the file, `environment` makes the variables, `withheld` knows those that no plan sets, `start` starts it,
-//! `child` is the process while it runs, and `capture` runs a short one to its end. What stands in the way of starting one is
-//! an `obstacle`. Every process of a run bears a `mark`, by which `orphans` finds in the `table` of processes
-//! what is left of a run; the `guard` does so when the host is gone.
+//! `program` finds the file, `environment` builds the variables, `withheld` lists those that no plan may set, `start` starts
+//! the process, `child` is the running process, and `capture` runs a short command to its end. An `obstacle` is a reason why
+//! a program cannot be started. Every process of a run has a `run_tag`, by which `orphans` finds the remaining processes of
+//! a run in the `process_table`; the `watchdog` does so when the host is gone.
 
-mod apart;
-mod birth;
 mod capture;
 mod child;
 mod command;
-mod ending;
 mod environment;
 mod error;
-mod guard;
+mod exit_watcher;
+mod inherited;
 mod init;
 mod input;
 mod machine;
-mod mark;
 mod obstacle;
 mod orphans;
-mod passed;
 mod pipe;
+mod process_table;
 mod program;
-mod restraint;
+mod rlimits;
+mod run_tag;
+mod session;
 mod size;
 mod start;
-mod table;
+mod start_time;
+mod watchdog;
 mod withheld;
 
 pub use capture::{Captured, capture, capture_until};
-pub use child::{CHUNK, Child, Sign};
+pub use child::{CHUNK, Child, ChildEvent};
 pub use command::Command;
 pub use environment::Variables;
 pub use error::SpawnError;
-pub use guard::{Guard, TASK as GUARD_TASK, run as run_guard};
+pub use inherited::login_remarks;
 pub use init::{is_first, run as run_first};
 pub use machine::host_name;
-pub use mark::{Host, NoHost};
 pub use obstacle::Obstacle;
 pub use orphans::end_orphans;
-pub use passed::login_remarks;
-pub use program::{Executable, find, ourselves};
-pub use restraint::{Restraint, restrain};
+pub use program::{Executable, current_exe, find};
+pub use rlimits::{ResourceLimits, limit_resources};
+pub use run_tag::{HostProcess, InvalidHostProcess};
 pub use start::start;
+pub use watchdog::{TASK as WATCHDOG_TASK, Watchdog, run as run_watchdog};
 pub use withheld::is_withheld;

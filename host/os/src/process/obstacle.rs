@@ -1,5 +1,5 @@
-//! Why a program cannot be started, as far as its file shows: the operating system names an error and not what is wrong.
-//! `No such file or directory` is also what it says of a script whose interpreter is missing.
+//! Reasons why a program cannot be started, found in its file: the operating system's error does not name the cause.
+//! It reports `No such file or directory` also for a script whose interpreter is missing.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -12,55 +12,55 @@ use object::read::elf::{FileHeader, ProgramHeader};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
-/// So much of a program's file is read: the first line of a script, the headers of a binary.
+/// Bytes of a program's file that are read: the first line of a script, the headers of a binary.
 const HEAD: u64 = 64 * 1024;
 
-/// What stands in the way of a program, as the end of a sentence that begins with its path.
+/// The reason why a program cannot be started, as the end of a sentence that begins with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
-    /// The file is not there.
+    /// The file does not exist.
     #[error("does not exist")]
-    Gone,
+    Missing,
     /// It is a folder, a pipe, a socket or a device.
-    #[error("is no file: name the program itself")]
+    #[error("is not a file: name the program itself")]
     NotAFile,
     /// The file has no permission to be executed.
     #[error("cannot be executed by the user that AgentBay runs as: `chmod +x` it, or correct its owner")]
     NotExecutable,
-    /// A folder on the way to the file cannot be entered.
+    /// A parent folder of the file cannot be entered.
     #[error("cannot be reached by the user that AgentBay runs as: give that user access to {}", .0.display())]
-    NoWay(PathBuf),
-    /// The folder that it is to run in cannot be entered.
+    UnreachableFolder(PathBuf),
+    /// Its working directory cannot be entered.
     #[error("cannot run in {}: give the user that AgentBay runs as access to that folder", .0.display())]
-    NoWorkdir(PathBuf),
-    /// The system refuses although the permissions fit.
+    UnreachableWorkdir(PathBuf),
+    /// The system refuses although the permissions allow it.
     #[error("may not be started here: its file system may be mounted with `noexec`, or a security policy forbids it")]
     Forbidden,
     /// The first line of a script ends with a carriage return.
     #[error("has a first line with a Windows line end: convert it with `sed -i 's/\\r$//'`")]
     CarriageReturn,
-    /// The interpreter that a script asks for is not there.
-    #[error("asks for the interpreter {}, which does not exist: install it, or correct the first line", .0.display())]
+    /// The interpreter that a script names does not exist.
+    #[error("names the interpreter {}, which does not exist: install it, or correct the first line", .0.display())]
     NoInterpreter(PathBuf),
-    /// The interpreter that a script asks for cannot be executed.
-    #[error("asks for the interpreter {}, which cannot be executed: correct the first line, or `chmod +x` that file", .0.display())]
+    /// The interpreter that a script names cannot be executed.
+    #[error("names the interpreter {}, which cannot be executed: correct the first line, or `chmod +x` that file", .0.display())]
     BadInterpreter(PathBuf),
-    /// The file has nothing in it.
+    /// The file is empty.
     #[error("is empty: install it again")]
     Empty,
-    /// A text without a first line that says what runs it.
-    #[error("is a text without a `#!` line: write the interpreter into its first line")]
+    /// A text file without a first line that names its interpreter.
+    #[error("is a text file without a `#!` line: write the interpreter into its first line")]
     NoFirstLine,
-    /// A binary for other machines.
+    /// A binary for another machine.
     #[error("is a program for {0}, and this machine is {arch}: install the one for this machine", arch = std::env::consts::ARCH)]
     OtherMachine(&'static str),
-    /// The loader that a binary asks for is not there: it was built for another C library.
+    /// The loader that a binary names does not exist: it was built for another C library.
     #[error("needs the loader {}, which does not exist: install the build for this system's C library", .0.display())]
     NoLoader(PathBuf),
-    /// Neither a script nor a program that this system knows.
-    #[error("is in no form that this system can execute: install it again")]
-    NoProgram,
-    /// Somebody has the file open for writing.
+    /// Neither a script nor a binary that this system supports.
+    #[error("has a format that this system cannot execute: install it again")]
+    UnknownFormat,
+    /// The file is open for writing.
     #[error("is being written to: try again in a moment")]
     Busy,
     /// This process, or the machine, has too many files open.
@@ -72,7 +72,7 @@ pub enum Obstacle {
     /// There are too many processes.
     #[error("cannot be started, since there are too many processes: raise `ulimit -u`, or lower `limits.runs`")]
     TooManyProcesses,
-    /// The file's disk does not answer.
+    /// The disk does not respond.
     #[error("cannot be read: check the disk or the mount that it is on ({0})")]
     Disk(Errno),
     /// Anything else.
@@ -81,7 +81,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// What the system's refusal to start a program in a folder was about.
+    /// The obstacle behind the system's refusal to start a program in a folder.
     pub(super) fn of(program: &Path, workdir: &Path, error: &io::Error) -> Self {
         let Some(errno) = Errno::from_io_error(error) else { return Self::Other(error.to_string()) };
         match errno {
@@ -90,21 +90,21 @@ impl Obstacle {
             Errno::NOMEM => Self::NoMemory,
             Errno::AGAIN => Self::TooManyProcesses,
             Errno::IO | Errno::STALE | Errno::NOTCONN | Errno::TIMEDOUT | Errno::HOSTDOWN => Self::Disk(errno),
-            _ if access(workdir, Access::EXEC_OK).is_err() => Self::NoWorkdir(workdir.to_owned()),
+            _ if access(workdir, Access::EXEC_OK).is_err() => Self::UnreachableWorkdir(workdir.to_owned()),
             _ => Self::in_file(program).unwrap_or_else(|| match errno {
                 Errno::ACCESS | Errno::PERM => Self::Forbidden,
-                Errno::NOEXEC => Self::NoProgram,
+                Errno::NOEXEC => Self::UnknownFormat,
                 _ => Self::Other(error.to_string()),
             }),
         }
     }
 
-    /// What can be seen of a file, if it stands in the way of starting it.
+    /// The obstacle that a program's file shows, if any.
     pub(super) fn in_file(program: &Path) -> Option<Self> {
         let meta = match fs::metadata(program) {
             Ok(meta) => meta,
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Some(closed_folder(program)),
-            Err(_) => return Some(Self::Gone),
+            Err(_) => return Some(Self::Missing),
         };
         let kind = meta.file_type();
         if kind.is_dir() || kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device() {
@@ -113,7 +113,7 @@ impl Obstacle {
         if access(program, Access::EXEC_OK).is_err() {
             return Some(Self::NotExecutable);
         }
-        // A program may be executable and not readable: then there is nothing to see.
+        // A program may be executable and not readable: then nothing can be found.
         let mut head = Vec::new();
         File::open(program).ok()?.take(HEAD).read_to_end(&mut head).ok()?;
         match head.strip_prefix(b"#!") {
@@ -123,11 +123,11 @@ impl Obstacle {
     }
 }
 
-/// The first folder on the way to a file that cannot be entered.
+/// The topmost parent folder of a file that cannot be entered.
 fn closed_folder(program: &Path) -> Obstacle {
     let folders: Vec<_> = program.ancestors().skip(1).collect();
     let closed = folders.into_iter().rev().find(|folder| access(*folder, Access::EXEC_OK).is_err());
-    closed.map_or(Obstacle::NotExecutable, |folder| Obstacle::NoWay(folder.to_owned()))
+    closed.map_or(Obstacle::NotExecutable, |folder| Obstacle::UnreachableFolder(folder.to_owned()))
 }
 
 fn in_first_line(script: &[u8]) -> Option<Obstacle> {
@@ -177,7 +177,7 @@ fn in_elf(head: &[u8]) -> Option<Obstacle> {
     (!loader.exists()).then_some(Obstacle::NoLoader(loader))
 }
 
-/// The machines by the names that Rust has for them.
+/// Machines by their names in Rust.
 const MACHINES: [(&str, u16); 7] = [
     ("x86_64", EM_X86_64),
     ("aarch64", EM_AARCH64),

@@ -1,4 +1,4 @@
-//! What is left of runs whose host is gone, and of runs that are over: found by its mark, and ended.
+//! Ends remaining processes of runs whose host is gone and of finished runs, found by their run tag.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -6,59 +6,60 @@ use std::time::{Duration, Instant};
 use agentbay_domain::RunId;
 use rustix::process::Signal;
 
-use super::birth::Birth;
-use super::mark::Host;
-use super::table::{self, Marked};
+use super::process_table::{self, TaggedProcess};
+use super::run_tag::HostProcess;
+use super::start_time::StartTime;
 
-/// How often it is looked whether those that were asked to end have done so.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often the process table is read while processes end.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Processes can start others while they are ended: so often is it looked for more.
-const ROUNDS: usize = 50;
+/// Maximum number of kill rounds: processes can start others while they are killed.
+const KILL_ROUNDS: usize = 50;
 
-/// Ends every process that was started for a run by a host that is gone, and says how many there were. Those that do not
-/// end within the grace time are killed. Takes as long as that takes.
+/// Ends every process that was started for a run by a host that is gone, and returns their number. Processes that do not
+/// end within the grace time are killed. Blocks until then.
 pub fn end_orphans(grace: Duration) -> usize {
-    end(&|marked| !marked.host_lives, None, grace)
+    end(&|process| !process.host_is_alive, None, grace)
 }
 
-/// The same for everything that one host has started, which may be about to go.
-pub(super) fn end_all_of(host: Host, grace: Duration) -> usize {
-    end(&|marked| marked.mark.host == host, Some(host.birth()), grace)
+/// The same for all processes that one host has started; the host itself may be about to exit.
+pub(super) fn end_started_by(host: HostProcess, grace: Duration) -> usize {
+    end(&|process| process.tag.host == host, Some(host.start_time()), grace)
 }
 
-/// Kills what is left of a run of this process, wherever it went. The run's CLI was started `since` then.
-pub(super) fn kill_rest_of(run: RunId, since: Option<Birth>) -> usize {
-    let of_run = |marked: &Marked| marked.mark.run == run && marked.mark.host == Host::this();
+/// Kills the remaining processes of a run of this host, including those in other process groups. The run's CLI was started
+/// at `since`.
+pub(super) fn kill_remaining(run: RunId, since: Option<StartTime>) -> usize {
+    let of_run = |process: &TaggedProcess| process.tag.run == run && process.tag.host == HostProcess::this();
     end(&of_run, since, Duration::ZERO)
 }
 
-/// Ends those of the processes started `since` then, or whenever.
-fn end(which: &dyn Fn(&Marked) -> bool, since: Option<Birth>, grace: Duration) -> usize {
-    let found = || -> Vec<Marked> { table::marked(since).into_iter().filter(which).collect() };
+/// Ends the selected processes, of those started at `since` or later, or of all.
+fn end(which: &dyn Fn(&TaggedProcess) -> bool, since: Option<StartTime>, grace: Duration) -> usize {
+    let found = || -> Vec<TaggedProcess> { process_table::tagged(since).into_iter().filter(which).collect() };
     let mut left = found();
     let count = left.len();
     if !grace.is_zero() {
         signal_all(&left, Signal::TERM);
         let until = Instant::now() + grace;
         while !left.is_empty() && Instant::now() < until {
-            sleep(LOOK);
+            sleep(POLL_INTERVAL);
             left = found();
         }
     }
-    for _round in 0..ROUNDS {
+    for _round in 0..KILL_ROUNDS {
         if left.is_empty() {
             break;
         }
         signal_all(&left, Signal::KILL);
-        sleep(LOOK);
+        sleep(POLL_INTERVAL);
         left = found();
     }
     count
 }
 
-fn signal_all(processes: &[Marked], signal: Signal) {
+fn signal_all(processes: &[TaggedProcess], signal: Signal) {
     for process in processes {
-        table::signal(process, signal);
+        process_table::signal(process, signal);
     }
 }

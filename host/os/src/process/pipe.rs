@@ -1,14 +1,14 @@
-//! The room of a process's output pipe. Reading from it is `child`'s.
+//! The capacity of a process's output pipe. `child` reads from it.
 //!
-//! Some CLIs exit without waiting until their output is read (`process.exit` of Node.js does): what does not fit into the
-//! pipe then is lost, and the run seems cut. A larger pipe holds what such a CLI prints while the host is busy.
+//! Some CLIs exit without waiting until their output is read (`process.exit` of Node.js does): output that does not fit into
+//! the pipe is lost, and the run appears truncated. A larger pipe holds the output of such a CLI while the host is busy.
 
 use std::os::fd::AsFd;
 
-/// Bytes that a pipe should hold. Linux gives 64 KiB by default and allows 64 MiB for all pipes of a user, so that 128 runs fit.
+/// Bytes that a pipe should hold. Linux has 64 KiB by default and allows 64 MiB for all pipes of a user, so that 128 runs fit.
 pub(super) const CAPACITY: usize = 512 * 1024;
 
-/// Makes a pipe larger where the system can. A refusal is no error: the pipe works as it is.
+/// Enlarges a pipe where the system can. A refusal is not an error: the pipe works at its default size.
 #[cfg(target_os = "linux")]
 pub(super) fn enlarge(pipe: impl AsFd) {
     if let Err(error) = rustix::pipe::fcntl_setpipe_size(pipe, CAPACITY) {
@@ -16,7 +16,7 @@ pub(super) fn enlarge(pipe: impl AsFd) {
     }
 }
 
-/// Other systems choose the size of a pipe by themselves.
+/// Other systems choose the size of a pipe themselves.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn enlarge(_pipe: impl AsFd) {}
 
@@ -29,10 +29,10 @@ mod tests {
 
     /// `dd` with `nonblock` writes what fits and ends.
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a process that nobody reads from until it has ended")]
+    #[expect(clippy::disallowed_methods, reason = "a process whose output is not read until it has ended")]
     fn a_process_that_exits_without_waiting_for_its_reader_loses_nothing() {
         let bytes = 300_000;
-        // It waits until the pipe is as large as it is to be.
+        // It waits until the pipe has been enlarged.
         let script = format!("read go; exec dd if=/dev/zero bs={bytes} count=1 oflag=nonblock");
         let mut child = Command::new("sh")
             .args(["-c", &script])

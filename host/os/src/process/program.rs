@@ -1,4 +1,4 @@
-//! Which file a program's name stands for.
+//! Resolves the name of a program to its file.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::error::SpawnError;
 use super::obstacle::Obstacle;
 
-/// The name that always stands for the running binary itself.
-const OURSELVES: &str = "agentbay";
+/// The name that always refers to the running binary itself.
+const OWN_NAME: &str = "agentbay";
 
-/// Where Linux keeps the file of a process, also when it has no name any more: that of the process that looks.
+/// The file of the current process on Linux, also when its path was removed.
 const RUNNING: &str = "/proc/self/exe";
 
 /// A file that can be started.
@@ -19,20 +19,20 @@ const RUNNING: &str = "/proc/self/exe";
 pub struct Executable(PathBuf);
 
 impl Executable {
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 }
 
-/// Finds the file of a program: a path stands for itself, a bare name is looked for on `path`, and `agentbay` is the
+/// Finds the file of a program: a path is taken as it is, a bare name is searched for on `path`, and `agentbay` is the
 /// running binary.
 ///
 /// # Errors
-/// There is no such file, or it cannot be executed.
+/// The file does not exist or cannot be executed.
 pub fn find(program: &Path, path: Option<&OsStr>) -> Result<Executable, SpawnError> {
-    if program == Path::new(OURSELVES) {
-        return ourselves().map_err(|_| not_found(program));
+    if program == Path::new(OWN_NAME) {
+        return current_exe().map_err(|_| not_found(program));
     }
     which::which_in(program, path, "/").map(Executable).map_err(|_| missing(program, path))
 }
@@ -41,15 +41,15 @@ fn not_found(program: &Path) -> SpawnError {
     SpawnError::NotFound { program: program.display().to_string() }
 }
 
-/// Why a program is not found: it may be there, and not be one that can be executed.
+/// The error for a program that is not found: its file may exist and not be executable.
 fn missing(program: &Path, path: Option<&OsStr>) -> SpawnError {
     let is_path = program.components().nth(1).is_some();
     let folders = path.filter(|_| !is_path).map(|path| env::split_paths(path).collect()).unwrap_or_default();
     let folders: Vec<PathBuf> = if is_path { vec![PathBuf::from("/")] } else { folders };
     let refused = folders.into_iter().map(|folder| folder.join(program)).find_map(|file| {
         let obstacle = Obstacle::in_file(&file).filter(|obstacle| match obstacle {
-            Obstacle::Gone => false,
-            // A folder of that name on PATH is none of a program's.
+            Obstacle::Missing => false,
+            // A folder of that name on PATH is not the program.
             Obstacle::NotAFile => is_path,
             _ => true,
         })?;
@@ -58,11 +58,11 @@ fn missing(program: &Path, path: Option<&OsStr>) -> SpawnError {
     refused.unwrap_or_else(|| not_found(program))
 }
 
-/// The running binary, also when another one has been put in its place since it was started.
+/// The running binary, also when its file has been replaced since it was started.
 ///
 /// # Errors
-/// The operating system does not tell where it is.
-pub fn ourselves() -> io::Result<Executable> {
+/// The operating system does not report its path.
+pub fn current_exe() -> io::Result<Executable> {
     let file = env::current_exe()?;
     let running = Path::new(RUNNING);
     Ok(Executable(if file.exists() || !running.exists() { file } else { running.to_owned() }))
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bare_name_is_looked_for_on_the_path_given() {
+    fn a_bare_name_is_searched_for_on_the_given_path() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("cli");
         fs::write(&file, "").unwrap();
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_name_is_the_running_binary() {
+    fn the_name_agentbay_is_the_running_binary() {
         let found = find(Path::new("agentbay"), None).unwrap();
         assert_eq!(found.path(), env::current_exe().unwrap());
     }

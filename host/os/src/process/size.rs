@@ -1,5 +1,5 @@
-//! Whether a command line and an environment are of a size that a program can be started with. The operating system
-//! would refuse as well, but not say what is too long.
+//! Checks that the command line and the environment are small enough to start a program. The operating system checks as
+//! well, but does not say what is too long.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,40 +7,40 @@ use std::os::unix::ffi::OsStrExt;
 use super::command::Command;
 use super::error::SpawnError;
 
-/// The most that Linux takes as one argument or variable: 32 pages, `MAX_ARG_STRLEN` of execve(2). The byte that ends it
-/// is counted. macOS knows no such limit; what fits here fits there.
-const MOST_OF_ONE: usize = 128 * 1024;
+/// The maximum length of one argument or variable on Linux: 32 pages, `MAX_ARG_STRLEN` of execve(2), including the
+/// terminating byte. macOS has no such limit.
+const MAX_ONE: usize = 128 * 1024;
 
-/// The most of all together. Linux takes a quarter of the stack's limit, mostly 2 MiB, and at least 128 KiB; macOS takes
+/// The maximum of all together. Linux allows a quarter of the stack limit, mostly 2 MiB, and at least 128 KiB; macOS allows
 /// 1 MiB.
-const MOST_OF_ALL: usize = 1024 * 1024;
+const MAX_TOTAL: usize = 1024 * 1024;
 
-/// What each argument and variable takes besides its text: the byte that ends it, and the pointer to it.
-const EACH: usize = 1 + size_of::<usize>();
+/// Overhead of each argument and variable: the terminating byte and the pointer to it.
+const OVERHEAD: usize = 1 + size_of::<usize>();
 
-/// Looks at all that a program is to be started with.
+/// Checks the arguments and variables of a command.
 pub(super) fn check(command: &Command) -> Result<(), SpawnError> {
     let mut all = 0;
     for (at, argument) in command.args.iter().enumerate() {
         one(argument.len(), || format!("argument {} of the CLI", at + 1))?;
-        all += argument.len() + EACH;
+        all += argument.len() + OVERHEAD;
     }
     for (name, value) in command.variables.iter() {
         let length = name.len() + 1 + value.len();
         one(length, || format!("the variable {}", shown(name)))?;
-        all += length + EACH;
+        all += length + OVERHEAD;
     }
-    if all > MOST_OF_ALL {
-        return Err(SpawnError::TooMuch { length: all, most: MOST_OF_ALL });
+    if all > MAX_TOTAL {
+        return Err(SpawnError::TotalTooLong { length: all, max: MAX_TOTAL });
     }
     Ok(())
 }
 
 fn one(length: usize, what: impl FnOnce() -> String) -> Result<(), SpawnError> {
-    if length < MOST_OF_ONE {
+    if length < MAX_ONE {
         return Ok(());
     }
-    Err(SpawnError::TooLong { what: what(), length, most: MOST_OF_ONE - 1 })
+    Err(SpawnError::TooLong { what: what(), length, max: MAX_ONE - 1 })
 }
 
 fn shown(name: &OsStr) -> String {

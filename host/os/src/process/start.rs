@@ -1,4 +1,4 @@
-//! The start of a program that may be written to at this moment: an installer replaces the CLI, or the CLI itself does.
+//! Starts a program whose file may be open for writing: an installer replaces the CLI, or the CLI updates itself.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use super::command::Command;
 use super::error::SpawnError;
 use super::obstacle::Obstacle;
 
-/// The wait between two tries.
+/// The wait between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Starts a process, and tries it again for as long as `patience` while its file is being written to.
+/// Starts a process, and retries for at most `busy_timeout` while its file is being written to.
 ///
 /// # Errors
 /// See [`SpawnError`].
-pub async fn start(command: Command, patience: Duration) -> Result<Child, SpawnError> {
+pub async fn start(command: Command, busy_timeout: Duration) -> Result<Child, SpawnError> {
     let since = Instant::now();
     loop {
         match Child::spawn(command.clone()) {
-            Err(SpawnError::Refused { program, obstacle: Obstacle::Busy }) if since.elapsed() < patience => {
-                tracing::info!(program = %program.display(), "the program is being written to, and is tried again");
+            Err(SpawnError::Refused { program, obstacle: Obstacle::Busy }) if since.elapsed() < busy_timeout => {
+                tracing::info!(program = %program.display(), "the program is being written to: its start is retried");
                 sleep(PAUSE).await;
             }
             started => return started,

@@ -1,9 +1,9 @@
-//! The variables that no plan sets, whatever its plugin was granted: each is a way around the grant of programs. Which
-//! others a plan may set is for `domain::trust` to say, what a model's configuration sets for its user.
+//! The variables that no plan may set, even with a grant: each is a way around the grant of programs. `domain::trust` decides
+//! which others a plan may set; the user's model configuration may set any.
 
-/// How the names are compared: npm and others read theirs in capitals and in small letters.
+/// Names in upper case. They are compared without case: npm and others read theirs in both cases.
 const NAMES: [&str; 43] = [
-    // Shells, and what programs ask when they start others.
+    // Shells, and variables that programs read when they start others.
     "PATH",
     "SHELL",
     "ENV",
@@ -24,7 +24,7 @@ const NAMES: [&str; 43] = [
     "MAKEFILES",
     "TAR_OPTIONS",
     "RIPGREP_CONFIG_PATH",
-    // Where all programs look for settings and code.
+    // Where programs find their settings and code.
     "HOME",
     "GNUPGHOME",
     "NETRC",
@@ -48,7 +48,7 @@ const NAMES: [&str; 43] = [
     "GOTOOLCHAIN",
     "CC",
     "CXX",
-    // Keys of connections, and servers that are talked to in place of the vendor's.
+    // Keys of connections, and servers that replace the vendor's.
     "SSLKEYLOGFILE",
     "BASE_URL",
 ];
@@ -106,7 +106,7 @@ const PREFIXES: [&str; 61] = [
     "CORECLR_",
     "COR_",
     "NUGET_",
-    // Rust, Homebrew, and tools that choose versions of others.
+    // Rust, Homebrew, and version managers.
     "CARGO_",
     "RUSTC",
     "RUSTUP_",
@@ -142,8 +142,8 @@ const SUFFIXES: [&str; 13] = [
     "_RSH",
 ];
 
-/// Whether a plan must not set a variable: it changes which code programs load or start, where they look for their
-/// settings, or whom they talk to.
+/// Whether a plan must not set a variable, since it changes which code programs load or start, where they find their
+/// settings, or which servers they use.
 pub fn is_withheld(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     NAMES.contains(&name.as_str())
@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_to_code_settings_and_keys_are_known_in_any_case() {
+    fn variables_that_lead_to_code_settings_and_keys_are_withheld_in_any_case() {
         let loaders = "PATH LD_PRELOAD DYLD_INSERT_LIBRARIES GLIBC_TUNABLES GCONV_PATH BASH_ENV BASH_FUNC_x%% ZDOTDIR PS4 \
                        PROMPT_COMMAND VISUAL PAGER SSH_ASKPASS SUDO_ASKPASS GIT_SSH_COMMAND GIT_CONFIG_GLOBAL CVS_RSH";
         let homes = "HOME XDG_CONFIG_HOME XDG_DATA_DIRS CURL_HOME CARGO_HOME GNUPGHOME";
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_plugins_of_the_program_set_is_not_among_them() {
+    fn variables_that_the_built_in_plugins_set_are_not_withheld() {
         for name in [
             "CLAUDE_CODE_MAX_RETRIES",
             "CLAUDECODE",

@@ -61,7 +61,7 @@ impl Cli {
 fn known<T>(reported: Result<T, WorkspaceError>) -> Result<Option<T>, WorkspaceError> {
     match reported {
         Ok(reported) => Ok(Some(reported)),
-        Err(error @ (WorkspaceError::Late { .. } | WorkspaceError::Unwanted)) => Err(error),
+        Err(error @ (WorkspaceError::TimedOut { .. } | WorkspaceError::Cancelled)) => Err(error),
         Err(_unknown) => Ok(None),
     }
 }

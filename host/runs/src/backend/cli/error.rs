@@ -125,7 +125,7 @@ impl CliError {
         !matches!(
             self,
             Self::MissingPlugin(MissingPlugin::StillLoading { .. })
-                | Self::Workspace(WorkspaceError::Late { .. })
+                | Self::Workspace(WorkspaceError::TimedOut { .. })
                 | Self::Unwanted
         )
     }
@@ -150,7 +150,7 @@ impl CliError {
             Self::Plugin(_) => Failure::new(Category::Unknown, message, ""),
             Self::Policy(_) => Failure::new(Category::Configuration, message, ""),
             Self::Workspace(WorkspaceError::RepositoryMissing { .. }) => Failure::new(Category::NotFound, message, ""),
-            Self::Workspace(WorkspaceError::Late { .. }) => Failure::new(Category::Timeout, message, ""),
+            Self::Workspace(WorkspaceError::TimedOut { .. }) => Failure::new(Category::Timeout, message, ""),
             Self::Unwanted => Failure::new(Category::Unknown, message, ""),
             Self::Workspace(_) => Failure::new(Category::Configuration, message, ""),
             Self::Spawn { error: SpawnError::NotFound { .. }, install_hint } => {
@@ -161,7 +161,7 @@ impl CliError {
                 };
                 Failure::new(Category::NotFound, message, hint)
             }
-            Self::Spawn { error: SpawnError::TooLong { .. } | SpawnError::TooMuch { .. }, .. } => Failure::new(
+            Self::Spawn { error: SpawnError::TooLong { .. } | SpawnError::TotalTooLong { .. }, .. } => Failure::new(
                 Category::Validation,
                 message,
                 "shorten what is given to the CLI as an argument: the system message, or `options`",

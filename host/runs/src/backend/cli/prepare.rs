@@ -4,7 +4,7 @@
 use agentbay_domain::{CliTarget, Framing, PlanFile, Turn};
 use agentbay_os::process::Command;
 use agentbay_plugin_host::{Driver, LoadedPlugin, Origin, Transcript};
-use agentbay_workspace::{Git, RunDir, Site};
+use agentbay_workspace::{Git, RunDir, WorkspaceSpec};
 
 use super::error::{CliError, MissingPlugin, PolicyError};
 use super::policy::{self, Policy, Refusal};
@@ -31,7 +31,7 @@ pub(super) struct Dialog {
 pub(super) struct Launch {
     pub(super) command: Command,
     pub(super) files: Vec<PlanFile>,
-    pub(super) site: Site,
+    pub(super) site: WorkspaceSpec,
     pub(super) run_dir: RunDir,
 }
 
@@ -46,7 +46,7 @@ impl Cli {
         if let Some((_, missing)) = policy::missing_abilities(model, target, description).into_iter().next() {
             return Err(missing.into());
         }
-        let site = Site::new(model, target, attempt.run);
+        let site = WorkspaceSpec::new(model, target, attempt.run);
         let run_dir = RunDir::new(&context.runs_dir, attempt.id);
         let turn = self.turn(attempt, plugin, git, &site, &run_dir).await?;
 
@@ -78,7 +78,7 @@ impl Cli {
         attempt: &Attempt<'_>,
         plugin: &LoadedPlugin,
         git: &Git,
-        site: &Site,
+        site: &WorkspaceSpec,
         run_dir: &RunDir,
     ) -> Result<Turn, CliError> {
         let CliTarget { agent_file, helpers, model, permission, options, .. } = &*self.target;

@@ -32,7 +32,7 @@ impl Process {
     /// Waits for its end, or ends it.
     pub(super) async fn end(self) {
         let AfterTurn { is_unwanted, last_error, .. } = self.after;
-        let exit = if is_unwanted { self.child.stop().await } else { self.child.settle().await };
+        let exit = if is_unwanted { self.child.stop().await } else { self.child.finish().await };
         tracing::info!(%exit, last_error, "the CLI has ended");
     }
 }

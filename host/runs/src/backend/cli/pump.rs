@@ -7,7 +7,7 @@ use agentbay_domain::{
     Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId, StreamName, Turn,
     UsageTally,
 };
-use agentbay_os::process::{Child, Sign};
+use agentbay_os::process::{Child, ChildEvent};
 use agentbay_plugin_host::CallError;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -134,7 +134,7 @@ impl Pump<'_> {
             }
             let due = self.streams.due().filter(|due| *due < idle);
             match timeout_at(due.unwrap_or(idle), self.child.next()).await {
-                Ok(Sign::Output(source, bytes)) => {
+                Ok(ChildEvent::Output(source, bytes)) => {
                     self.printed += bytes.len() as u64;
                     if self.printed > self.attempt.model.limits.output {
                         return Err(Cut::Kill(KillReason::OutputLimit));
@@ -142,7 +142,7 @@ impl Pump<'_> {
                     let text = self.streams.push(source, &bytes);
                     self.read_text(source, text).await?;
                 }
-                Ok(Sign::Exited(status)) => return Ok(self.exited(status).await?),
+                Ok(ChildEvent::Exited(status)) => return Ok(self.exited(status).await?),
                 Err(_silent) if due.is_some() => {
                     self.read_open_lines().await?;
                     continue;

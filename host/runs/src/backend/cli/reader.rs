@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     fn raw(framing: Framing) -> Raw {
-        Raw { framing, failed: CallError::Gone, has_begun: false }
+        Raw { framing, failed: CallError::Unusable, has_begun: false }
     }
 
     fn text(text: &str) -> Event {
@@ -114,7 +114,7 @@ mod tests {
         let exit = |status, has_answer| raw(Framing::Text).exit(status, has_answer);
         assert_eq!(exit(ExitStatus::Code(0), true), Outcome::Finished { stop: Stop::EndTurn, answer: None });
         let failed = |message: &str| Outcome::from(Failure::new(Category::Unknown, message, ""));
-        assert_eq!(exit(ExitStatus::Code(0), false), failed("the plugin cannot be asked any more"));
+        assert_eq!(exit(ExitStatus::Code(0), false), failed("the plugin instance is no longer usable"));
         for status in [ExitStatus::Code(1), ExitStatus::Signal(9)] {
             assert_eq!(exit(status, true), failed("CLI failed"));
         }

@@ -48,7 +48,7 @@ impl Cleanup {
 
     /// Releases everything. Of a run that finished, what the agent added is committed before.
     pub(crate) async fn release(self, has_finished: bool) {
-        let (git, at) = (&self.git.afresh(), Timestamp::now());
+        let (git, at) = (&self.git.with_fresh_settings(), Timestamp::now());
         let has_run = self.process.is_some();
         if let Some(process) = self.process {
             process.end().await;
@@ -62,7 +62,7 @@ impl Cleanup {
             }
         }
         match self.lease {
-            Some(lease) if has_run => lease.give_back(git).await,
+            Some(lease) if has_run => lease.release(git).await,
             // No agent has worked in it.
             Some(lease) => drop(lease.discard(git).await),
             None => {}
@@ -72,7 +72,7 @@ impl Cleanup {
     /// Ends the process and discards its worktree. Returns whether nothing of the attempt remains: changes in the
     /// repository itself do.
     pub(crate) async fn discard(self) -> bool {
-        let git = &self.git.afresh();
+        let git = &self.git.with_fresh_settings();
         let used_a_tool = self.process.as_ref().map(|process| process.after.used_a_tool);
         if let Some(process) = self.process {
             process.end().await;
@@ -86,7 +86,7 @@ impl Cleanup {
             (Some(before), Some(false)) => TreeState::of(git, lease.workdir()).await.is_ok_and(|now| now == *before),
             _ => false,
         };
-        lease.give_back(git).await;
+        lease.release(git).await;
         is_unchanged
     }
 }

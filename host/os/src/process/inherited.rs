@@ -1,12 +1,11 @@
-//! Which of the host's variables a CLI gets: an allow-list. What CLIs set for the processes that they start, so that these
-//! take themselves for a part of a session, is not in it: the host may have been started in such a session, and its runs
-//! belong to nobody's.
+//! The host's variables that a CLI inherits: an allow-list. It excludes the variables by which CLIs mark the processes that
+//! they start as part of their session: the host may have been started in such a session, but its runs do not belong to it.
 
 use std::ffi::OsStr;
 
 use agentbay_domain::{EnvSetting, Environment};
 
-/// What a program needs to find its user, its files, its network and its language.
+/// Variables that a program needs to find its user, files, network and language.
 const SYSTEM: [&str; 26] = [
     "PATH",
     "HOME",
@@ -36,15 +35,15 @@ const SYSTEM: [&str; 26] = [
     "NODE_EXTRA_CA_CERTS",
 ];
 
-/// The first letters of what a vendor's service is reached by: keys, addresses, projects. Users set these, and no CLI does
-/// for its children but for what stands in `OF_A_SESSION`.
+/// Prefixes of the variables of a vendor's service: keys, addresses, projects. Users set these; CLIs do not set them for
+/// their children, except for those in `SESSION`.
 const SERVICES: [&str; 8] = ["LC_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "DASHSCOPE_", "ZAI_", "XAI_", "OPENROUTER_"];
 
 /// A socket of the session that the host was started in.
-const OF_A_SESSION: [&str; 1] = ["ANTHROPIC_UNIX_SOCKET"];
+const SESSION: [&str; 1] = ["ANTHROPIC_UNIX_SOCKET"];
 
-/// Of the variables with a CLI's own first letters (`CLAUDE_`, `CODEX_`, `GEMINI_`, `QWEN_`, `OPENCODE_`, `COPILOT_`) these
-/// alone pass: what their documentation has users set. All others of such a name are taken for those of a session.
+/// The only variables with a CLI's own prefix (`CLAUDE_`, `CODEX_`, `GEMINI_`, `QWEN_`, `OPENCODE_`, `COPILOT_`) that are
+/// inherited: those that its documentation asks users to set. All others are assumed to belong to a session.
 const SETTINGS: [&str; 37] = [
     "CLAUDE_CONFIG_DIR",
     "CLAUDE_CODE_API_KEY_HELPER_TTL_MS",
@@ -85,7 +84,7 @@ const SETTINGS: [&str; 37] = [
     "COPILOT_MODEL",
 ];
 
-/// The same for families of settings.
+/// Prefixes of such variables.
 const SETTING_PREFIXES: [&str; 6] = [
     "CLAUDE_CODE_DISABLE_",
     "CLAUDE_CODE_ENABLE_",
@@ -95,15 +94,15 @@ const SETTING_PREFIXES: [&str; 6] = [
     "COPILOT_PROVIDER_",
 ];
 
-/// Variables with which a CLI logs in somewhere else. They pass together, to the CLI whose documentation names them, or not
-/// at all: the switch without its credentials would have it log in as somebody else, or not at all.
+/// Variables with which a CLI logs in to another service. They are inherited together, by the CLI whose documentation names
+/// them, or not at all: with the switch but without its credentials, the CLI would log in as another user or fail.
 #[derive(Debug)]
 struct Login {
     /// The driver of that CLI.
     driver: &'static str,
-    /// Set to something true by whoever wants it; without one they always pass.
+    /// The variable that users set to a true value to enable it; without a switch the credentials are always inherited.
     switch: Option<&'static str>,
-    /// What goes with the switch: names, or first letters that end in `_`.
+    /// Variables that belong to the switch: names, or prefixes that end in `_`.
     credentials: &'static [&'static str],
 }
 
@@ -133,62 +132,64 @@ const LOGINS: [Login; 5] = [
     Login { driver: "copilot", switch: None, credentials: &["GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"] },
 ];
 
-/// Whether a variable of the host's goes to every CLI.
-pub(super) fn goes_to_all(name: &OsStr) -> bool {
+/// Whether every CLI inherits a variable of the host.
+pub(super) fn is_always_inherited(name: &OsStr) -> bool {
     name.to_str().is_some_and(|name| {
         let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        let service = begins(&SERVICES) && !OF_A_SESSION.contains(&name);
+        let service = begins(&SERVICES) && !SESSION.contains(&name);
         SYSTEM.contains(&name) || service || SETTINGS.contains(&name) || begins(&SETTING_PREFIXES)
     })
 }
 
-/// Whether a variable of the host's goes to the CLI of this driver, whose model has these settings, since it logs in with
-/// it.
-pub(super) fn goes_with_login(
+/// Whether the CLI of this driver inherits a variable of the host because it logs in with it, given the `env` settings of
+/// its model.
+pub(super) fn is_inherited_for_login(
     name: &OsStr,
     driver: &str,
     settings: &[(String, EnvSetting)],
-    host: &Environment,
+    env: &Environment,
 ) -> bool {
     let Some(name) = name.to_str() else { return false };
     LOGINS.iter().filter(|login| login.driver == driver).any(|login| {
-        let is_on = login.switch.is_none_or(|switch| is_on(switch, settings, host));
+        let is_on = login.switch.is_none_or(|switch| is_on(switch, settings, env));
         is_on && (login.switch == Some(name) || login.credentials.iter().any(|known| is_one_of(name, known)))
     })
 }
 
-/// What has to be known of the switches that are set: which credentials pass with them, or that they do not.
+/// Remarks on the switches that are set: the credentials that are passed with them, or that they are not passed.
 pub fn login_remarks(
     driver: &str,
     knows_its_cli: bool,
     settings: &[(String, EnvSetting)],
-    host: &Environment,
+    env: &Environment,
 ) -> Vec<String> {
     let on = LOGINS.iter().filter_map(|login| {
-        let switch = login.switch.filter(|switch| is_on(switch, settings, host))?;
-        let named = login.credentials.iter().map(|known| known.to_string() + if known.ends_with('_') { "*" } else { "" });
+        let switch = login.switch.filter(|switch| is_on(switch, settings, env))?;
+        let named =
+            login.credentials.iter().map(|known| known.to_string() + if known.ends_with('_') { "*" } else { "" });
         let credentials = named.collect::<Vec<_>>().join(", ");
         if login.driver == driver {
-            return Some(format!("{switch} is set, so that it is passed on with {credentials}"));
+            return Some(format!("{switch} is set and passed to the CLI with {credentials}"));
         }
-        let is_passed_anyway = goes_to_all(OsStr::new(switch)) || settings.iter().any(|(name, _)| name == switch);
-        (!knows_its_cli && !is_passed_anyway).then(|| {
+        let is_always_passed =
+            is_always_inherited(OsStr::new(switch)) || settings.iter().any(|(name, _)| name == switch);
+        (!knows_its_cli && !is_always_passed).then(|| {
             format!(
-                "{switch} is set and not passed on: if its CLI is to use it, name it and its credentials ({credentials}) \
-                 in `env` of the model"
+                "{switch} is set and not passed to the CLI: if the CLI needs it, add it and its credentials \
+                 ({credentials}) to `env` of the model"
             )
         })
     });
     on.collect()
 }
 
-/// The settings of the model have the last word.
-fn is_on(switch: &str, settings: &[(String, EnvSetting)], host: &Environment) -> bool {
-    let of_host = || host.get(switch).and_then(OsStr::to_str);
+/// Whether a switch is on. The settings of the model override the environment.
+fn is_on(switch: &str, settings: &[(String, EnvSetting)], env: &Environment) -> bool {
+    let inherited = || env.get(switch).and_then(OsStr::to_str);
     let value = match settings.iter().rev().find(|(name, _)| name == switch) {
         Some((_, EnvSetting::Set(value))) => Some(value.as_str()),
         Some((_, EnvSetting::Remove)) => None,
-        Some((_, EnvSetting::Pass)) | None => of_host(),
+        Some((_, EnvSetting::Pass)) | None => inherited(),
     };
     value.is_some_and(|value| !["", "0", "false", "no", "off"].contains(&value.to_ascii_lowercase().as_str()))
 }
@@ -202,11 +203,11 @@ mod tests {
     use super::*;
 
     fn all(name: &str) -> bool {
-        goes_to_all(OsStr::new(name))
+        is_always_inherited(OsStr::new(name))
     }
 
     #[test]
-    fn settings_of_the_clis_pass_and_what_a_session_sets_does_not() {
+    fn settings_of_the_clis_are_inherited_and_session_variables_are_not() {
         for name in [
             "ANTHROPIC_API_KEY",
             "CLAUDE_CODE_OAUTH_TOKEN",
@@ -243,7 +244,7 @@ mod tests {
             "OPENCODE_SERVER_PASSWORD",
             "OPENCODE_CALLER",
             "COPILOT_AGENT_SESSION_ID",
-            // It would overrule `permission`.
+            // It would override `permission`.
             "COPILOT_ALLOW_ALL",
             "GH_TOKEN",
             "AWS_SECRET_ACCESS_KEY",
@@ -253,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_and_its_credentials_go_together_or_not_at_all() {
+    fn a_switch_and_its_credentials_are_passed_together_or_not_at_all() {
         let host = |switch: &str| -> Environment {
             let pairs = [("CLAUDE_CODE_USE_BEDROCK", switch), ("AWS_PROFILE", "p"), ("GH_TOKEN", "g")];
             Environment::from_pairs(pairs)
         };
         let passed = |driver: &str, settings: &[(String, EnvSetting)], switch: &str| {
             let names = ["CLAUDE_CODE_USE_BEDROCK", "AWS_PROFILE", "GH_TOKEN"];
-            names.map(|name| goes_with_login(OsStr::new(name), driver, settings, &host(switch)))
+            names.map(|name| is_inherited_for_login(OsStr::new(name), driver, settings, &host(switch)))
         };
         let setting = |value| [("CLAUDE_CODE_USE_BEDROCK".to_owned(), value)];
         assert_eq!(passed("claude", &[], "1"), [true, true, false]);

@@ -1,73 +1,74 @@
-//! The processes of this machine, as far as they can be looked at: when they began, and which mark they bear.
+//! The processes of this machine, with start times and run tags, as far as they can be read.
 
 use std::fs;
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
 
-use super::birth::Birth;
-use super::mark::{Host, Mark};
+use super::run_tag::{HostProcess, RunTag};
+use super::start_time::StartTime;
 
-/// A process that bears a mark.
+/// A process with a run tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Marked {
+pub(super) struct TaggedProcess {
     pub(super) pid: u32,
-    birth: Birth,
-    pub(super) mark: Mark,
-    /// Whether the host that started it is still there, or may be.
-    pub(super) host_lives: bool,
+    start_time: StartTime,
+    pub(super) tag: RunTag,
+    /// Whether the host that started it is running, or may be.
+    pub(super) host_is_alive: bool,
 }
 
-/// Every process of this user that was started `since` then, bears a mark and is not this one. In a container, processes
-/// have other numbers, and marks with those numbers mean nothing here; nor do marks from before the machine was started.
-pub(super) fn marked(since: Option<Birth>) -> Vec<Marked> {
+/// Every tagged process of this user that was started at `since` or later, except this one. In a container, processes have
+/// other numbers, and tags with those numbers mean nothing here; nor do tags from before the boot.
+pub(super) fn tagged(since: Option<StartTime>) -> Vec<TaggedProcess> {
     let Ok(mut system) = System::new() else { return Vec::new() };
     let all = ProcessRefreshKind::nothing().without_tasks();
     system.refresh_processes_specifics(ProcessesToUpdate::All, true, all);
-    // Environments take longest to read, and there may be thousands.
-    let young = |pid: &u32| match (since, Birth::of(*pid)) {
+    // Reading environments takes the most time, and there may be thousands.
+    let young = |pid: &u32| match (since, StartTime::of(*pid)) {
         (_, None) => false,
         (None, Some(_)) => true,
-        (Some(since), Some(birth)) => birth.is_since(since),
+        (Some(since), Some(start_time)) => start_time.is_since(since),
     };
     let pids = system.processes().keys().map(|pid| pid.as_u32()).filter(young);
     let young: Vec<_> = pids.map(sysinfo::Pid::from_u32).collect();
     let environment = all.with_environ(UpdateKind::Always).with_user(UpdateKind::Always);
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&young), false, environment);
-    let (this, user) = (Host::this(), geteuid().as_raw());
+    let (this, user) = (HostProcess::this(), geteuid().as_raw());
     let ours = |process: &&sysinfo::Process| process.effective_user_id().is_some_and(|of| **of == user);
     let of_process = |process: &sysinfo::Process| {
         let pid = process.pid().as_u32();
-        let mark = Mark::among(process.environ().iter().map(|variable| variable.as_os_str()))?;
-        Some(Marked { pid, birth: Birth::of(pid)?, mark, host_lives: lives(mark.host) })
+        let tag = RunTag::find(process.environ().iter().map(|variable| variable.as_os_str()))?;
+        Some(TaggedProcess { pid, start_time: StartTime::of(pid)?, tag, host_is_alive: lives(tag.host) })
     };
     let young = young.into_iter().filter_map(|pid| system.process(pid));
-    let marked = young.filter(ours).filter_map(of_process);
-    let meant = |marked: &Marked| {
-        marked.pid != this.pid()
-            && marked.mark.host.birth().is_comparable(this.birth())
-            && is_numbered_as_we_are(marked.pid)
+    let tagged = young.filter(ours).filter_map(of_process);
+    let is_comparable = |process: &TaggedProcess| {
+        process.pid != this.pid()
+            && process.tag.host.start_time().is_comparable(this.start_time())
+            && is_numbered_as_we_are(process.pid)
     };
-    marked.filter(meant).collect()
+    tagged.filter(is_comparable).collect()
 }
 
-/// A host that has ended is gone, also while nobody has reaped it.
-fn lives(host: Host) -> bool {
-    Birth::of(host.pid()).is_some_and(|birth| birth == host.birth() || host.birth() == Birth::UNKNOWN)
+/// Whether a host is running. One that has ended and is not reaped yet is not.
+fn lives(host: HostProcess) -> bool {
+    StartTime::of(host.pid())
+        .is_some_and(|start_time| start_time == host.start_time() || host.start_time() == StartTime::UNKNOWN)
 }
 
-/// Whether the numbers and the births of processes mean the same to a process as to this one. Only Linux has it otherwise.
+/// Whether process numbers and start times mean the same in the namespaces of a process as here. They can differ on Linux only.
 fn is_numbered_as_we_are(pid: u32) -> bool {
     let namespace = |process: &str, kind: &str| fs::read_link(format!("/proc/{process}/ns/{kind}")).ok();
     let same = |kind| namespace("self", kind).is_none_or(|own| namespace(&pid.to_string(), kind) == Some(own));
     same("pid") && same("time")
 }
 
-/// Sends a signal to a process. One that is gone needs none, and one that has its number by now gets none.
-pub(super) fn signal(process: &Marked, signal: Signal) {
+/// Sends a signal to a process, unless it has ended: another process with its number does not receive it.
+pub(super) fn signal(process: &TaggedProcess, signal: Signal) {
     let Some(pid) = i32::try_from(process.pid).ok().and_then(Pid::from_raw) else { return };
     let handle = handle::open(pid);
-    if Birth::of(process.pid) == Some(process.birth) {
+    if StartTime::of(process.pid) == Some(process.start_time) {
         let _gone = match handle {
             Some(handle) => handle::signal(&handle, signal),
             None => kill_process(pid, signal),
@@ -75,7 +76,7 @@ pub(super) fn signal(process: &Marked, signal: Signal) {
     }
 }
 
-/// What stands for a process and for none that gets its number later.
+/// A handle on a process that does not refer to a later process with the same number.
 #[cfg(target_os = "linux")]
 mod handle {
     use std::os::fd::OwnedFd;
@@ -92,7 +93,7 @@ mod handle {
     }
 }
 
-/// Other systems have no such thing.
+/// Other systems have no such handle.
 #[cfg(not(target_os = "linux"))]
 mod handle {
     use std::convert::Infallible;

@@ -1,5 +1,5 @@
-//! The end of a process, waited for without reaping it: its number, which is also that of its group, stays its own until
-//! everything that it started has been ended. Otherwise a signal to the group could reach somebody else's.
+//! Waits for the exit of a process without reaping it: its number, which is also that of its group, stays reserved until all
+//! its descendants have been ended. Otherwise a signal to the group could reach an unrelated one.
 
 use std::io;
 
@@ -8,38 +8,38 @@ use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// What shells say of a process whose end nobody saw.
+/// The exit code that shells report for a process whose exit status is unknown.
 const UNKNOWN: i32 = 127;
 
-/// The end of a child of this process.
+/// Waits for the exit of one child of this process.
 #[derive(Debug)]
-pub(super) struct Ending {
+pub(super) struct ExitWatcher {
     child: Pid,
-    /// A sign that some child has ended.
+    /// SIGCHLD: some child has ended.
     signs: Signal,
 }
 
-impl Ending {
-    /// The end of a child.
+impl ExitWatcher {
+    /// Watches the child with this process number.
     pub(super) fn of(child: Option<u32>) -> io::Result<Self> {
-        // Before the first look: no sign is missed.
+        // Before the first check: no signal is missed.
         let signs = signal(SignalKind::child())?;
         let child = child.and_then(|child| Pid::from_raw(child.try_into().ok()?));
         Ok(Self { child: child.ok_or(io::ErrorKind::NotFound)?, signs })
     }
 
-    /// Waits for it. May be dropped and called again at any time.
+    /// Waits for the exit. Cancel-safe.
     pub(super) async fn wait(&mut self) -> ExitStatus {
-        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         loop {
-            match waitid(WaitId::Pid(self.child), look) {
+            match waitid(WaitId::Pid(self.child), options) {
                 Ok(Some(status)) => return exit_status(&status),
                 Err(Errno::INTR) => {}
                 Ok(None) => {
                     self.signs.recv().await;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "cannot tell how a process ended");
+                    tracing::warn!(%error, "cannot determine how a process ended");
                     return ExitStatus::Code(UNKNOWN);
                 }
             }

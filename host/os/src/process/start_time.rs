@@ -1,60 +1,63 @@
-//! When a process began, as the kernel counts it: what tells two processes of one number apart. The wall clock has no part
-//! in it where the system counts otherwise: it is stepped after a sleep, by NTP, in virtual machines.
+//! The start time of a process as the kernel counts it, which distinguishes two processes with one number. It does not
+//! depend on the wall clock where the system has another: the wall clock is stepped after a sleep, by NTP, in virtual machines.
 
 use std::fmt;
 use std::str::FromStr;
 
 use uuid::Uuid;
 
-/// The start of a process. Two processes have the same number and the same birth only if they are the same.
+/// The start time of a process. Number and start time together identify a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Birth {
-    /// The start of the machine from which `at` is counted; nil where it is counted from 1970.
+pub(super) struct StartTime {
+    /// The boot from which `at` is counted; nil where it is counted from 1970.
     boot: Uuid,
-    /// In clock ticks since then; in seconds where `boot` is nil.
+    /// Clock ticks since the boot; seconds where `boot` is nil.
     at: u64,
 }
 
-/// A text is no birth.
+/// A text is not a start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NoBirth;
+pub(super) struct InvalidStartTime;
 
-impl Birth {
-    /// Of a process whose birth the system does not show. No process has it.
+impl StartTime {
+    /// For a process whose start time the system does not show. No process has it.
     pub(super) const UNKNOWN: Self = Self { boot: Uuid::nil(), at: 0 };
 
-    /// The birth of a process that is there and has not ended.
+    /// The start time of a process that exists and has not ended.
     pub(super) fn of(pid: u32) -> Option<Self> {
-        system::birth(pid)
+        system::start_time(pid)
     }
 
-    /// Whether both are counted from the same start of the machine. Otherwise nothing follows from them.
+    /// Whether both are counted from the same boot. Otherwise they cannot be compared.
     pub(super) fn is_comparable(self, other: Self) -> bool {
         self.boot == other.boot
     }
 
-    /// Whether it is of the same start of the machine, and not before the other one.
+    /// Whether it is of the same boot and not before the other one.
     pub(super) fn is_since(self, other: Self) -> bool {
         self.is_comparable(other) && self.at >= other.at
     }
 }
 
-impl fmt::Display for Birth {
+impl fmt::Display for StartTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.at, self.boot.simple())
     }
 }
 
-impl FromStr for Birth {
-    type Err = NoBirth;
+impl FromStr for StartTime {
+    type Err = InvalidStartTime;
 
-    fn from_str(text: &str) -> Result<Self, NoBirth> {
-        let (at, boot) = text.split_once('/').ok_or(NoBirth)?;
-        Ok(Self { at: at.parse().map_err(|_| NoBirth)?, boot: Uuid::try_parse(boot).map_err(|_| NoBirth)? })
+    fn from_str(text: &str) -> Result<Self, InvalidStartTime> {
+        let (at, boot) = text.split_once('/').ok_or(InvalidStartTime)?;
+        Ok(Self {
+            at: at.parse().map_err(|_| InvalidStartTime)?,
+            boot: Uuid::try_parse(boot).map_err(|_| InvalidStartTime)?,
+        })
     }
 }
 
-/// Linux counts the ticks from the start of the machine, and names that start.
+/// Linux counts the ticks from the boot, and each boot has an id.
 #[cfg(target_os = "linux")]
 mod system {
     use std::fs;
@@ -62,20 +65,20 @@ mod system {
 
     use uuid::Uuid;
 
-    use super::Birth;
+    use super::StartTime;
 
     static BOOT: LazyLock<Option<Uuid>> = LazyLock::new(|| {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         Uuid::try_parse(boot.trim()).ok()
     });
 
-    pub(super) fn birth(pid: u32) -> Option<Birth> {
+    pub(super) fn start_time(pid: u32) -> Option<StartTime> {
         let at = ticks(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?;
-        Some(Birth { boot: (*BOOT)?, at })
+        Some(StartTime { boot: (*BOOT)?, at })
     }
 
-    /// The start time in the fields of `/proc/PID/stat`, see proc_pid_stat(5). Nothing for one that has ended. The name
-    /// of the program stands in brackets and may hold anything.
+    /// The start time in the fields of `/proc/PID/stat`, see proc_pid_stat(5); `None` for a process that has ended. The name
+    /// of the program is in parentheses and may contain any character.
     fn ticks(stat: &str) -> Option<u64> {
         const START_AFTER_STATE: usize = 18;
         let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
@@ -91,7 +94,7 @@ mod system {
         use super::*;
 
         #[test]
-        fn the_ticks_are_read_behind_a_name_that_holds_anything() {
+        fn the_ticks_are_read_behind_a_name_with_any_characters() {
             let rest = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21";
             for (stat, expected) in [
                 (format!("7 (a) Z ) R ( b) S {rest}"), Some(4711)),
@@ -105,20 +108,20 @@ mod system {
     }
 }
 
-/// Elsewhere a process keeps the time at which it was started, which a later step of the clock does not change.
+/// Other systems keep the wall clock time of the start, which a later step of the clock does not change.
 #[cfg(not(target_os = "linux"))]
 mod system {
     use sysinfo::{ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System};
     use uuid::Uuid;
 
-    use super::Birth;
+    use super::StartTime;
 
-    pub(super) fn birth(pid: u32) -> Option<Birth> {
+    pub(super) fn start_time(pid: u32) -> Option<StartTime> {
         let pid = sysinfo::Pid::from_u32(pid);
         let mut system = System::new().ok()?;
         system.refresh_processes_specifics(ProcessesToUpdate::Some(&[pid]), true, ProcessRefreshKind::nothing());
         let process = system.process(pid).filter(|process| process.status() != ProcessStatus::Zombie)?;
-        Some(Birth { boot: Uuid::nil(), at: process.start_time() })
+        Some(StartTime { boot: Uuid::nil(), at: process.start_time() })
     }
 }
 
@@ -127,23 +130,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_birth_is_told_as_text_and_compared_within_one_start_of_the_machine() {
+    fn a_start_time_is_parsed_from_its_text_and_compared_within_one_boot() {
         let boot = Uuid::from_u128(7);
-        let (first, later) = (Birth { boot, at: 5 }, Birth { boot, at: 6 });
-        let other = Birth { boot: Uuid::from_u128(8), at: 7 };
+        let (first, later) = (StartTime { boot, at: 5 }, StartTime { boot, at: 6 });
+        let other = StartTime { boot: Uuid::from_u128(8), at: 7 };
         assert_eq!(first.to_string().parse(), Ok(first));
         for text in ["", "5", "5/", "/7", "5/x", "1764300000"] {
-            assert_eq!(text.parse::<Birth>(), Err(NoBirth), "{text}");
+            assert_eq!(text.parse::<StartTime>(), Err(InvalidStartTime), "{text}");
         }
         assert_eq!([later.is_since(first), first.is_since(first), first.is_since(later)], [true, true, false]);
         assert!(!other.is_since(first) && !first.is_comparable(other));
     }
 
     #[test]
-    fn the_birth_of_a_process_stays_the_same_and_one_that_is_not_there_has_none() {
-        let own = Birth::of(std::process::id());
+    fn the_start_time_of_a_process_is_constant_and_a_missing_process_has_none() {
+        let own = StartTime::of(std::process::id());
         assert!(own.is_some());
-        assert_eq!(Birth::of(std::process::id()), own);
-        assert_eq!(Birth::of(u32::MAX / 2), None);
+        assert_eq!(StartTime::of(std::process::id()), own);
+        assert_eq!(StartTime::of(u32::MAX / 2), None);
     }
 }
