@@ -118,7 +118,7 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_the_next_run_has_its_
                 _ => "rev-parse",
             };
             let text = format!(
-                "`git {command}` in {} took longer than {limit} and was ended: look for what it waits for (a filter, the \
+                "`git {command}` in {} took longer than {limit} and was ended: find out what it waits for (a filter, the \
                  network, a slow disk), or raise `limits.git`",
                 machine.name("repo")
             );

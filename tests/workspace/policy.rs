@@ -70,7 +70,7 @@ fn new_files_in_the_folder_are_committed_with_an_entry_in_the_log_and_nothing_el
     assert_eq!(repo.git(&["ls-tree", "--format=%(objectmode)", "HEAD", "tools/agent/hi"]), "100755");
     let entry = format!("- TIME run `{id}` of `m`: `tools/agent/deep/x`, `tools/agent/hi`, `tools/agent/ä b`");
     let log = fs::read_to_string(machine.path("repo/AGENT_LOG.md")).unwrap();
-    assert_eq!(entries(&log), format!("# What agents added\n\n{entry}"));
+    assert_eq!(entries(&log), format!("# Files that agents added\n\n{entry}"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_log_that_is_a_link_is_not_followed() {
     let before = repo.git(&["rev-parse", "HEAD"]);
     let proxy = machine.serve();
     run(&proxy);
-    proxy.logged(&["WARN", "not committed, and still there", "it is no plain file"]);
+    proxy.logged(&["WARN", "not committed, and still there", "it is not a plain file"]);
     assert_eq!(repo.git(&["rev-parse", "HEAD"]), before);
     assert_eq!(fs::read_to_string(machine.path("outside")).unwrap(), "");
 }
@@ -141,7 +141,7 @@ fn nothing_is_committed_in_the_middle_of_a_merge_or_after_a_run_that_failed() {
     let before = repo.git(&["rev-parse", "HEAD"]);
     let proxy = machine.serve();
     run(&proxy);
-    proxy.logged(&["WARN", "not committed, and still there", "while MERGE_HEAD is there"]);
+    proxy.logged(&["WARN", "not committed, and still there", "while MERGE_HEAD exists"]);
     assert_eq!(repo.git(&["rev-parse", "HEAD"]), before);
 
     repo.git(&["merge", "--abort"]);
@@ -163,7 +163,7 @@ fn in_a_worktree_they_are_a_commit_of_their_own_below_the_rest() {
     assert_eq!(repo.git(&["rev-parse", "main"]), before);
     let log = repo.git(&["log", "--format=%s", "--name-status", &format!("main..refs/agentbay/{id}")]);
     let helpers = "Helpers that an agent added\n\nA\tAGENT_LOG.md\nA\ttools/agent/x";
-    assert_eq!(log, format!("What run {id} left\n\nA\tother\n{helpers}"));
+    assert_eq!(log, format!("Work of run {id}\n\nA\tother\n{helpers}"));
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn commits_that_the_agent_went_away_from_are_kept() {
          echo two > two; git add two; g commit --quiet -m two; git checkout --quiet --detach HEAD~",
     );
     let name = saved(&machine, &repo);
-    assert_eq!(subjects(&repo, &name), [format!("What run {} left", run_of(&name)).as_str(), "one", "two"]);
+    assert_eq!(subjects(&repo, &name), [format!("Work of run {}", run_of(&name)).as_str(), "one", "two"]);
     assert_eq!(repo.git(&["rev-parse", &format!("{name}^{{tree}}")]), repo.git(&["rev-parse", "main^{tree}"]));
 }
 
@@ -81,7 +81,7 @@ fn what_was_staged_and_then_changed_is_kept_as_it_was_staged() {
     assert_eq!(repo.git(&["show", &format!("{name}:file.txt")]), "changed");
     assert_eq!(repo.git(&["show", &format!("{name}^2:file.txt")]), "staged");
     let run = run_of(&name);
-    assert_eq!(subjects(&repo, &name), [format!("What run {run} had staged"), format!("What run {run} left")]);
+    assert_eq!(subjects(&repo, &name), [format!("Staged changes of run {run}"), format!("Work of run {run}")]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn what_was_staged_and_is_still_so_is_kept_once() {
     let (machine, repo) = machine("echo staged > file.txt; git add file.txt; echo new > new.txt");
     let name = saved(&machine, &repo);
     assert_eq!(repo.git(&["show", &format!("{name}:file.txt")]), "staged");
-    assert_eq!(subjects(&repo, &name), [format!("What run {} left", run_of(&name))]);
+    assert_eq!(subjects(&repo, &name), [format!("Work of run {}", run_of(&name))]);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_merge_with_conflicts_is_kept_with_both_sides() {
     );
     let name = saved(&machine, &repo);
     let run = run_of(&name);
-    assert_eq!(subjects(&repo, &name), [format!("What run {run} left").as_str(), "ours", "theirs"]);
+    assert_eq!(subjects(&repo, &name), [format!("Work of run {run}").as_str(), "ours", "theirs"]);
     assert_eq!(repo.git(&["show", &format!("{name}:file.txt")]), "ours\nsolved");
 }
 
@@ -132,7 +132,7 @@ fn a_rebase_that_stopped_half_way_is_kept_with_what_was_to_come() {
          g rebase --quiet \"$base\" >&2",
     );
     let name = saved(&machine, &repo);
-    let left = format!("What run {} left", run_of(&name));
+    let left = format!("Work of run {}", run_of(&name));
     assert_eq!(subjects(&repo, &name), [left.as_str(), "base", "mine", "more"]);
 }
 
@@ -181,7 +181,7 @@ fn a_folder_inside_a_repository_is_where_the_agent_works_in_its_worktree_too() {
     let answer = proxy.complete(&chat("m", "hi"));
     let late = machine.name("repo/late");
     let message =
-        format!("the folder {late} is not in the commit {head}, from which worktrees are made: commit it first");
+        format!("the folder {late} is not in the commit {head}, from which worktrees are created: commit it first");
     let expected = error(&message, "server_error", None, "configuration", None);
     assert_eq!((answer.status, answer.json()), (500, expected));
     wait_for("the worktree to be removed", || repo.worktrees() == 0);

@@ -115,7 +115,7 @@ pub(crate) fn a_ref_that_is_in_the_way_is_told_before_the_agent_starts_and_no_he
             message.split(&format!("cannot lock ref '{name}/")).nth(1).expect(message).split('\'').next().unwrap();
         let text = format!(
             "the work of a run could not be saved in {}, under refs/agentbay/ and refs/agentbay-base/: fatal: prepare: cannot \
-             lock ref '{name}/{run}': '{name}' exists; cannot create '{name}/{run}'. If another ref is in the way, rename \
+             lock ref '{name}/{run}': '{name}' exists; cannot create '{name}/{run}'. If another ref conflicts, rename \
              it: `git update-ref refs/NEW REF`, then `git update-ref -d REF`",
             repo.name()
         );

@@ -97,7 +97,7 @@ pub(crate) fn case_067_changes_and_new_files_are_saved_under_a_ref_and_ignored_o
     assert_eq!(repo.git(&["diff", "--name-status", "HEAD", &name]), "A\t.gitignore\nM\tREADME.md\nA\tnew.txt");
     assert_eq!(repo.git(&["show", &format!("{name}:new.txt")]), "precious");
     let commit = repo.git(&["show", "--no-patch", "--format=%an <%ae> %s", &name]);
-    assert_eq!(commit, format!("AgentBay <agentbay@localhost> What run {id} left"));
+    assert_eq!(commit, format!("AgentBay <agentbay@localhost> Work of run {id}"));
     assert_eq!(repo.git(&["rev-parse", &format!("{name}^")]), repo.git(&["rev-parse", "HEAD"]));
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
 }
@@ -411,7 +411,7 @@ fn a_worktree_is_made_from_the_commit_that_is_named() {
     repo.git(&["branch", "--delete", "--force", "older"]);
     let answer = proxy.complete(&chat("m", "hi"));
     let message = format!(
-        "`worktree.base` of the model is \"older\", which names no commit in {}: correct it, or fetch it",
+        "`worktree.base` of the model is \"older\", which is not a commit in {}: correct it, or fetch it",
         repo.name()
     );
     let expected = error(&message, "server_error", None, "configuration", None);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agentbay_config::Config;
 use agentbay_domain::{Limits, PluginLimits, Turn, Wasi};
 use agentbay_plugin_host::{
-    CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_inspect, load_to_install, load_to_inspect,
+    CallError, Instance, LoadError, LoadedPlugin, Transcript, load_bytes_to_inspect, load_to_inspect, load_to_install,
 };
 use agentbay_runs::compiler;
 

@@ -14,7 +14,9 @@ use std::time::Duration;
 use agentbay_domain::{ExitStatus, PluginLimits, RunId};
 use agentbay_os::files::{FolderError, private_dir};
 use agentbay_os::process::{Captured, Command, ResourceLimits, Variables, capture, current_exe, limit_resources};
-use agentbay_plugin_host::{CompileError, Compiler, CompileFuture, Engine, EngineError, Observer, CompileFailure, compile};
+use agentbay_plugin_host::{
+    CompileError, CompileFailure, CompileFuture, Compiler, Engine, EngineError, Observer, compile,
+};
 use bytes::Bytes;
 use tokio::time::timeout;
 

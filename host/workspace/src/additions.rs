@@ -1,5 +1,5 @@
-//! New files that an agent left in the folder for its helpers, committed after its run with an entry in a log. Nothing
-//! else is committed, and what the user has changed or staged stays changed or staged.
+//! Commits new files that an agent left in the folder for helper scripts, after its run and with a log entry. Nothing else is
+//! committed, and the user's changes stay changed or staged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,29 +8,29 @@ use std::path::{Path, PathBuf};
 use agentbay_domain::{RepoPath, RunId};
 use jiff::Timestamp;
 
-use super::call::With;
+use super::call::CallOptions;
 use super::error::WorkspaceError;
 use super::git::Git;
 use super::log_file::LogFile;
-use super::own_index::OwnIndex;
+use super::temp_index::TempIndex;
 
-/// What git keeps in its folder while something is under way that ends in a commit of its own.
-const UNDER_WAY: [&str; 6] =
+/// Files in the git folder while an operation is in progress that ends with a commit.
+const OPERATIONS: [&str; 6] =
     ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG"];
 
-/// The folder for helpers as it was before a run.
+/// The state of the folder for helper scripts before a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Additions {
     /// The top of the working tree.
     top: PathBuf,
-    /// The folder, from there.
+    /// The folder, relative to the top.
     dir: String,
     log: LogFile,
-    /// The files that no commit knew then.
+    /// The files that were not committed then.
     before: Uncommitted,
 }
 
-/// Who added the files.
+/// The author of added files.
 #[derive(Debug, Clone, Copy)]
 pub struct Author<'a> {
     /// The run.
@@ -41,7 +41,7 @@ pub struct Author<'a> {
     pub at: Timestamp,
 }
 
-/// Files in a folder which the newest commit does not have.
+/// Files in a folder that HEAD does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Uncommitted {
     /// In the index.
@@ -51,10 +51,10 @@ struct Uncommitted {
 }
 
 impl Additions {
-    /// Looks at the folder before a run.
+    /// Records the state of the folder before a run.
     ///
     /// # Errors
-    /// `workdir` is in no repository with a commit, or git fails.
+    /// `workdir` is not in a repository with a commit, or git fails.
     pub async fn before(git: &Git, workdir: &Path, dir: &RepoPath, log: &RepoPath) -> Result<Self, WorkspaceError> {
         let place = git.line("rev-parse", workdir, &["rev-parse", "--show-toplevel", "--show-prefix"]).await?;
         let (top, prefix) = place.split_once('\n').unwrap_or((&place, ""));
@@ -63,12 +63,12 @@ impl Additions {
         Ok(Self { log: LogFile::new(&top, format!("{prefix}{log}")), top, dir, before })
     }
 
-    /// Commits what has been added since then to the branch that is checked out, and gives the commit; none if nothing
-    /// has been added.
+    /// Commits the files added since then to the branch that is checked out, and returns the commit; `None` if no files were
+    /// added.
     ///
     /// # Errors
-    /// A merge or the like is under way, somebody else commits at the same moment, or git fails. All files are still
-    /// there then.
+    /// A merge or a similar operation is in progress, another process commits at the same moment, or git fails. No file is
+    /// lost then.
     pub async fn commit(&self, git: &Git, author: Author<'_>) -> Result<Option<String>, WorkspaceError> {
         let _lock = git.lock(&self.top).await?;
         let now = Uncommitted::now(git, &self.top, &self.dir).await?;
@@ -76,41 +76,41 @@ impl Additions {
         if added.is_empty() {
             return Ok(None);
         }
-        let folder = self.nothing_under_way(git).await?;
+        let folder = self.folder_without_operation(git).await?;
         let entry = entry(&author, &added);
         let head = git.head(&self.top).await?;
         let log = self.log.with_entry(git, &head, &entry).await?;
-        let index = OwnIndex::of_commit(git, &self.top, &folder, &head).await?;
+        let index = TempIndex::of_commit(git, &self.top, &folder, &head).await?;
         index.add(&added).await?;
-        index.put(&self.log.index_info(&log.committed)).await?;
+        index.add_info(&self.log.index_info(&log.committed)).await?;
         let tree = index.write().await?;
         let message = format!("Helpers that an agent added\n\nRun: {}\nModel: {}", author.run, author.model);
         let commit = git.line("commit-tree", &self.top, &["commit-tree", &tree, "-p", &head, "-m", &message]).await?;
-        // Names the commit that it is to stand on: one that somebody made meanwhile is not lost.
+        // With the expected old value: a concurrent commit of another process is not lost.
         git.run("update-ref", &self.top, &["update-ref", "-m", "agentbay: helpers", "HEAD", &commit, &head]).await?;
-        self.tell_index(git, [&head, &commit], &now.untracked, &log.staged).await?;
+        self.update_user_index(git, [&head, &commit], &now.untracked, &log.staged).await?;
         self.log.append(&entry)?;
         Ok(Some(commit))
     }
 
-    /// Only plain files: what a link leads to, or another repository inside, is not the agent's to add.
+    /// Only plain files: a link or a nested repository is not committed.
     fn is_helper(&self, path: &str) -> bool {
         let is_file = fs::symlink_metadata(self.top.join(path)).is_ok_and(|found| found.is_file());
-        // Git's way to say that it is no text.
+        // Git's mark for a name that is not UTF-8.
         is_file && !path.contains(char::REPLACEMENT_CHARACTER) && path != self.log.path()
     }
 
-    /// The folder of git, if nothing is under way in it.
-    async fn nothing_under_way(&self, git: &Git) -> Result<PathBuf, WorkspaceError> {
+    /// The git folder, unless an operation is in progress.
+    async fn folder_without_operation(&self, git: &Git) -> Result<PathBuf, WorkspaceError> {
         let folder = git.folder(&self.top).await?;
-        match UNDER_WAY.into_iter().find(|what| folder.join(what).exists()) {
-            Some(what) => Err(WorkspaceError::UnderWay { repo: self.top.clone(), what }),
+        match OPERATIONS.into_iter().find(|what| folder.join(what).exists()) {
+            Some(what) => Err(WorkspaceError::OperationInProgress { repo: self.top.clone(), what }),
             None => Ok(folder),
         }
     }
 
-    /// Tells the user's index of the files that are committed now, and of nothing else.
-    async fn tell_index(
+    /// Adds the committed files to the user's index, and nothing else.
+    async fn update_user_index(
         &self,
         git: &Git,
         commits: [&str; 2],
@@ -131,7 +131,7 @@ impl Additions {
                 info.push_str(&format!("{mode} {id}\t{path}\0"));
             }
         }
-        let with = With { input: info.into(), ..With::default() };
+        let with = CallOptions { input: info.into(), ..CallOptions::default() };
         git.run_with("update-index", &self.top, &["update-index", "-z", "--index-info"], &with).await.map(drop)
     }
 }

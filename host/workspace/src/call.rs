@@ -1,4 +1,4 @@
-//! How git is started: with which variables, for how long, and what is tried again.
+//! Starts git: its environment, its time limit, and reattempts.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use bytes::Bytes;
 use tokio::time::sleep;
 
 use super::error::WorkspaceError;
-use super::git::{Git, LARGEST};
+use super::git::{Git, MAX_OUTPUT};
 use super::overrides::Overrides;
 use super::repository;
 
-/// How long git may take to end when it is asked to, and how long its own descendants may hold its streams open.
+/// How long git may take to end when asked to, and how long its descendants may hold its output open.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How often a command is tried again that met the lock of somebody else's git.
-const LOCK_TRIES: u32 = 6;
+/// Maximum number of attempts of a command that meets the lock of another git.
+const LOCK_ATTEMPTS: u32 = 6;
 
-/// How long the first wait for somebody else's lock is. Each next one is longer by as much.
+/// The first wait for the lock of another git. Each next wait is longer by the same amount.
 const LOCK_WAIT: Duration = Duration::from_millis(50);
 
-/// Who makes the commits that save a run's work; and no locks where they are not needed, since others wait for them.
+/// The author of commits that save a run's work; and no optional locks, which would delay others.
 const FIXED: [(&str, &str); 7] = [
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -35,80 +35,79 @@ const FIXED: [(&str, &str); 7] = [
     ("GIT_COMMITTER_EMAIL", "agentbay@localhost"),
 ];
 
-/// What a command is given besides its arguments.
+/// Options of a command besides its arguments.
 #[derive(Debug, Clone)]
-pub(super) struct With<'a> {
-    /// Variables.
+pub(super) struct CallOptions<'a> {
+    /// Environment variables.
     pub(super) env: &'a [(&'a str, &'a str)],
-    /// What it reads.
+    /// Standard input.
     pub(super) input: Bytes,
-    /// Bytes that it may print.
-    pub(super) most: usize,
+    /// Maximum bytes of output.
+    pub(super) max: usize,
 }
 
-impl Default for With<'_> {
+impl Default for CallOptions<'_> {
     fn default() -> Self {
-        Self { env: &[], input: Bytes::new(), most: LARGEST }
+        Self { env: &[], input: Bytes::new(), max: MAX_OUTPUT }
     }
 }
 
-/// Why a command was ended.
+/// The reason why a command was ended.
 #[derive(Debug, Clone, Copy)]
 enum End {
-    Late,
-    Unwanted,
+    TimedOut,
+    Cancelled,
 }
 
 impl Git {
-    /// Runs a command that must succeed, with more than its arguments. It is tried again if somebody else's git is in
-    /// the way.
+    /// Runs a command that must succeed, with options. It is retried if another git holds a lock.
     pub(super) async fn run_with(
         &self,
         command: &'static str,
         repo: &Path,
         args: &[&str],
-        with: &With<'_>,
+        with: &CallOptions<'_>,
     ) -> Result<Captured, WorkspaceError> {
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
             let captured = self.capture(command, repo, args, with).await?;
             if captured.status == ExitStatus::Code(0) {
                 return Ok(captured);
             }
-            tries += 1;
-            if tries >= LOCK_TRIES || !met_another_git(&captured.stderr) {
+            attempts += 1;
+            if attempts >= LOCK_ATTEMPTS || !is_lock_conflict(&captured.stderr) {
                 let stderr = captured.stderr.trim().to_owned();
                 return Err(WorkspaceError::Git { command, repo: repo.to_owned(), stderr });
             }
-            sleep(LOCK_WAIT * tries).await;
+            sleep(LOCK_WAIT * attempts).await;
         }
     }
 
-    /// Runs a command to its end, however that is.
+    /// Runs a command to its end, successful or not.
     pub(super) async fn capture(
         &self,
         command: &'static str,
         repo: &Path,
         args: &[&str],
-        with: &With<'_>,
+        with: &CallOptions<'_>,
     ) -> Result<Captured, WorkspaceError> {
         let overrides = self.overrides(repo).await?;
         self.capture_with(command, repo, args, with, &overrides).await
     }
 
-    /// What goes over the settings of a repository. They are read once: a run has another `Git` after its CLI than before.
+    /// Overrides of the settings of a repository. The settings are read once: a run uses another `Git` after its CLI than before.
     async fn overrides(&self, repo: &Path) -> Result<Arc<Overrides>, WorkspaceError> {
         let mut known = self.overrides.lock().await;
         if let Some(known) = known.get(repo) {
             return Ok(Arc::clone(known));
         }
         let args = ["config", "--list", "--show-scope", "-z"];
-        let listed = self.capture_with("config", repo, &args, &With::default(), &Overrides::default()).await?;
+        let listed = self.capture_with("config", repo, &args, &CallOptions::default(), &Overrides::default()).await?;
         if listed.status != ExitStatus::Code(0) {
             let stderr = listed.stderr.trim().to_owned();
             return Err(WorkspaceError::Git { command: "config", repo: repo.to_owned(), stderr });
         }
-        let overrides = Arc::new(Overrides::over(&listed.stdout));
+        let overrides = Arc::new(Overrides::for_config(&listed.stdout));
         known.insert(repo.to_owned(), Arc::clone(&overrides));
         Ok(overrides)
     }
@@ -118,28 +117,28 @@ impl Git {
         command: &'static str,
         repo: &Path,
         args: &[&str],
-        with: &With<'_>,
+        with: &CallOptions<'_>,
         overrides: &Overrides,
     ) -> Result<Captured, WorkspaceError> {
-        if self.unwanted.is_cancelled() {
-            return Err(WorkspaceError::Unwanted);
+        if self.cancel.is_cancelled() {
+            return Err(WorkspaceError::Cancelled);
         }
         let end = async {
             tokio::select! {
-                () = sleep(self.limit) => End::Late,
-                () = self.unwanted.cancelled() => End::Unwanted,
+                () = sleep(self.limit) => End::TimedOut,
+                () = self.cancel.cancelled() => End::Cancelled,
             }
         };
-        let most = with.most.saturating_add(1);
+        let max = with.max.saturating_add(1);
         let started = self.command(repo, args, with.env, overrides)?;
-        match process::capture_until(started, with.input.clone(), most, end).await? {
-            // What may have been cut is no answer.
-            Ok(captured) if captured.stdout.len() > with.most => {
-                Err(WorkspaceError::TooMuch { command, repo: repo.to_owned() })
+        match process::capture_until(started, with.input.clone(), max, end).await? {
+            // Output that may be truncated is not used.
+            Ok(captured) if captured.stdout.len() > with.max => {
+                Err(WorkspaceError::OutputTooLarge { command, repo: repo.to_owned() })
             }
             Ok(captured) => Ok(captured),
-            Err(End::Late) => Err(WorkspaceError::Late { command, repo: repo.to_owned(), limit: self.limit }),
-            Err(End::Unwanted) => Err(WorkspaceError::Unwanted),
+            Err(End::TimedOut) => Err(WorkspaceError::TimedOut { command, repo: repo.to_owned(), limit: self.limit }),
+            Err(End::Cancelled) => Err(WorkspaceError::Cancelled),
         }
     }
 
@@ -150,23 +149,23 @@ impl Git {
         env: &[(&str, &str)],
         overrides: &Overrides,
     ) -> Result<Command, WorkspaceError> {
-        let executable = process::find(Path::new("git"), self.host.get("PATH"))?;
-        let mut variables = Variables::base(&self.host);
+        let executable = process::find(Path::new("git"), self.env.get("PATH"))?;
+        let mut variables = Variables::base(&self.env);
         for &(name, value) in FIXED.iter().chain(env) {
             variables.set(name, value);
         }
-        for (name, value) in overrides.variables().into_iter().chain(self.place(repo)) {
+        for (name, value) in overrides.variables().into_iter().chain(self.locations(repo)) {
             variables.set(name, value);
         }
         let mut all = vec!["-C".to_owned(), repo.display().to_string()];
         all.extend(args.iter().map(|&arg| arg.to_owned()));
-        // A mark of its own: what is left of a command that was ended is still looked for while the next one runs.
+        // Each command has its own run tag: descendants of an ended command are still being killed while the next one runs.
         let (workdir, run) = (PathBuf::from("/"), Some(RunId::new()));
         Ok(Command { executable, args: all, workdir, variables, run, grace: GRACE, pipe_silence: GRACE })
     }
 
-    /// Where git finds a working tree and its own folder: never where a setting or a file in the tree says.
-    fn place(&self, repo: &Path) -> Vec<(OsString, OsString)> {
+    /// Variables for git's working tree and git folder: settings and files in the tree cannot redirect them.
+    fn locations(&self, repo: &Path) -> Vec<(OsString, OsString)> {
         let worktree = self.worktree.as_deref().filter(|worktree| worktree.tree == repo);
         let tree = match worktree {
             Some(worktree) => Some(worktree.tree.as_path()),
@@ -178,23 +177,23 @@ impl Git {
     }
 }
 
-/// Whether git failed because of what another git was doing.
-fn met_another_git(stderr: &str) -> bool {
-    // A ref that is in the way stays there.
-    let is_in_the_way = stderr.contains("; cannot create '");
+/// Whether git failed because of a concurrent git.
+fn is_lock_conflict(stderr: &str) -> bool {
+    // A conflicting ref does not go away.
+    let is_ref_conflict = stderr.contains("; cannot create '");
     let is_locked = stderr.contains(".lock': File exists")
         || stderr.contains("could not lock")
         || stderr.contains("cannot lock")
-        || met_a_worktree_in_the_making(stderr);
-    !is_in_the_way && is_locked
+        || is_worktree_race(stderr);
+    !is_ref_conflict && is_locked
 }
 
-/// Git reads the records of all worktrees, also of one that is being made; and whoever removes the last one removes the
-/// folder of all, in which another git was about to make one.
-fn met_a_worktree_in_the_making(stderr: &str) -> bool {
-    let is_half_made = stderr.contains("failed to read ") && stderr.contains("/worktrees/");
-    let has_gone = stderr.contains("could not create directory of") && stderr.contains("No such file or directory");
-    is_half_made || has_gone
+/// Git reads the records of all worktrees, also of one that is being created; and the removal of the last worktree removes
+/// the common folder, in which another git may be creating one.
+fn is_worktree_race(stderr: &str) -> bool {
+    let is_incomplete = stderr.contains("failed to read ") && stderr.contains("/worktrees/");
+    let is_removed = stderr.contains("could not create directory of") && stderr.contains("No such file or directory");
+    is_incomplete || is_removed
 }
 
 #[cfg(test)]
@@ -202,19 +201,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_git_was_doing_is_tried_again_and_what_stays_in_the_way_is_not() {
-        let passing = [
+    fn lock_conflicts_with_another_git_are_retried_and_permanent_failures_are_not() {
+        let transient = [
             "fatal: Unable to create '/r/.git/index.lock': File exists.",
             "error: could not lock config file .git/config: File exists",
             "fatal: cannot lock ref 'refs/agentbay/x': is at a but expected b",
             "fatal: could not create directory of '.git/worktrees/x': No such file or directory",
             "fatal: failed to read .git/worktrees/x/commondir: Success",
         ];
-        let staying = [
+        let permanent = [
             "fatal: cannot lock ref 'refs/agentbay/x': 'refs/agentbay' exists; cannot create 'refs/agentbay/x'",
             "fatal: could not create directory of '.git/worktrees/x': Permission denied",
             "fatal: not a git repository (or any of the parent directories): .git",
         ];
-        assert_eq!((passing.map(met_another_git), staying.map(met_another_git)), ([true; 5], [false; 3]));
+        assert_eq!((transient.map(is_lock_conflict), permanent.map(is_lock_conflict)), ([true; 5], [false; 3]));
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a repository, a worktree or a folder.
+//! Errors of repositories, worktrees and folders.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,108 +7,108 @@ use std::time::Duration;
 use agentbay_os::files::FolderError;
 use agentbay_os::process::SpawnError;
 
-/// What can go wrong with a repository, a worktree or a folder.
+/// Errors of repositories, worktrees and folders.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// The configured repository is not there.
+    /// The configured repository does not exist.
     #[error("the repository {repo} does not exist: correct `{key}`, or create it", repo = .repo.display())]
     RepositoryMissing {
         /// The repository.
         repo: PathBuf,
-        /// The key that names it in the settings.
+        /// The settings key that names it.
         key: String,
     },
-    /// There is nothing yet that a worktree could be made from.
+    /// The repository has no commit from which a worktree could be created.
     #[error("the repository {0} has no commit yet: make a first commit, or set `worktree = false` for the model")]
     NoCommit(PathBuf),
-    /// A worktree holds another repository, so its content cannot be saved as a commit.
-    #[error("{0} holds another git repository with work of its own, which would be lost")]
+    /// A worktree contains another repository, so its content cannot be saved as a commit.
+    #[error("{0} contains another git repository with changes, which would be lost")]
     Nested(PathBuf),
-    /// The agent file is there and cannot be read.
+    /// The agent file exists and cannot be read.
     #[error("cannot read the agent file {path}: {error}")]
     AgentFile {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
-    /// A folder that must be private to the user is not, or cannot be made.
+    /// A folder that must be private to the user is not, or cannot be created.
     #[error("cannot use the folder {path}: {reason}")]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// git cannot be started.
+    /// Git cannot be started.
     #[error("cannot run git: {0}")]
     Spawn(#[from] SpawnError),
-    /// What worktrees are to be made from is no commit.
-    #[error("`worktree.base` of the model is {base:?}, which names no commit in {repo}: correct it, or fetch it")]
+    /// The base of worktrees is not a commit.
+    #[error("`worktree.base` of the model is {base:?}, which is not a commit in {repo}: correct it, or fetch it")]
     NoBase {
         /// The repository.
         repo: PathBuf,
         /// The name.
         base: String,
     },
-    /// The refs of a run cannot be made, so its work could not be saved.
+    /// The refs of a run cannot be created, so its work could not be saved.
     #[error(
         "the work of a run could not be saved in {repo}, under refs/agentbay/ and refs/agentbay-base/: {reason}. If another \
-         ref is in the way, rename it: `git update-ref refs/NEW REF`, then `git update-ref -d REF`"
+         ref conflicts, rename it: `git update-ref refs/NEW REF`, then `git update-ref -d REF`"
     )]
-    NoRef {
+    RefConflict {
         /// The repository.
         repo: PathBuf,
-        /// What git said.
+        /// Git's error output.
         reason: String,
     },
-    /// The configured folder of a repository is not in the commit that worktrees are made from.
-    #[error("the folder {repo} is not in the commit {base}, from which worktrees are made: commit it first")]
+    /// The configured folder of a repository is not in the commit that worktrees are created from.
+    #[error("the folder {repo} is not in the commit {base}, from which worktrees are created: commit it first")]
     NoFolder {
         /// The folder.
         repo: PathBuf,
         /// The commit.
         base: String,
     },
-    /// git printed more than is looked at, so nothing is concluded from it.
-    #[error("`git {command}` has too much to say in {repo}")]
-    TooMuch {
+    /// Git printed more than the limit, so its output is not used.
+    #[error("`git {command}` in {repo} printed more than AgentBay reads")]
+    OutputTooLarge {
         /// The command without its arguments.
         command: &'static str,
         /// The repository.
         repo: PathBuf,
     },
-    /// git took too long, and was ended with all that it had started.
+    /// Git took too long and was ended with all its descendants.
     #[error(
-        "`git {command}` in {repo} took longer than {} and was ended: look for what it waits for (a filter, the network, a \
+        "`git {command}` in {repo} took longer than {} and was ended: find out what it waits for (a filter, the network, a \
          slow disk), or raise `limits.git`",
         humantime::format_duration(*.limit)
     )]
-    Late {
+    TimedOut {
         /// The command without its arguments.
         command: &'static str,
         /// The repository.
         repo: PathBuf,
-        /// How long it may take.
+        /// Its time limit.
         limit: Duration,
     },
-    /// Nobody wants the result any more, so git was ended or not started.
-    #[error("nobody waits for the result of git any more")]
-    Unwanted,
-    /// A file of the repository is to be read and is no text.
-    #[error("the file {id} in {repo} is no UTF-8 text")]
+    /// The result is no longer needed, so git was ended or not started.
+    #[error("git was ended, since its result is no longer needed")]
+    Cancelled,
+    /// A file of the repository is not text.
+    #[error("the file {id} in {repo} is not UTF-8 text")]
     NotText {
         /// The repository.
         repo: PathBuf,
-        /// git's name of its content.
+        /// The object id of its content.
         id: String,
     },
-    /// Nobody commits while a merge or the like is under way.
-    #[error("nothing is committed in {repo} while {what} is there: finish or abort what it belongs to")]
-    UnderWay {
+    /// Nothing is committed while a merge or a similar operation is in progress.
+    #[error("cannot commit in {repo} while {what} exists: finish or abort the operation in progress")]
+    OperationInProgress {
         /// The repository.
         repo: PathBuf,
-        /// What git keeps of it.
+        /// The operation's file in the git folder.
         what: &'static str,
     },
     /// The log of what agents added cannot be written.
@@ -116,17 +116,17 @@ pub enum WorkspaceError {
     Log {
         /// The log.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// git failed.
+    /// Git failed.
     #[error("`git {command}` failed in {repo}: {stderr}")]
     Git {
         /// The command without its arguments.
         command: &'static str,
         /// The repository.
         repo: PathBuf,
-        /// What git said.
+        /// Git's error output.
         stderr: String,
     },
 }

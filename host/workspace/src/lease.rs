@@ -1,5 +1,5 @@
-//! The loan of a working directory to a run: the repository itself, or a worktree that is made for the run and removed
-//! after it, once all that the run left in it has been saved.
+//! The lease of a working directory by a run: the repository itself, or a worktree that is created for the run and removed
+//! after it, once its content has been saved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use tokio::task::spawn_blocking;
 
 use super::error::WorkspaceError;
 use super::git::Git;
-use super::lease_file::{LeaseFile, Note};
+use super::lease_file::{LeaseFile, LeaseRecord};
 use super::{repository, saved};
 
-/// Where a run is going to work. Nothing is touched yet.
+/// The workspace that a run will use. Nothing is created yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
+pub struct WorkspaceSpec {
     repo: PathBuf,
     repo_key: String,
     run: RunId,
@@ -23,37 +23,37 @@ pub struct Site {
     worktree: Option<agentbay_domain::Worktree>,
 }
 
-/// A working directory, lent to a run until it is given back.
+/// A working directory, leased by a run until it is released.
 #[derive(Debug)]
-#[must_use = "a lease that is not given back leaves its worktree behind"]
+#[must_use = "a lease that is not released leaves its worktree behind"]
 pub struct Lease {
     workdir: PathBuf,
-    /// The worktree that was made for the run; without one it works in the repository itself.
+    /// The worktree of the run; `None` if it works in the repository itself.
     worktree: Option<Worktree>,
 }
 
-/// What became of a worktree whose run is over.
+/// The result of releasing a worktree whose run is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cleared {
-    /// It is gone, and what was in it is saved.
+pub enum Released {
+    /// Its content is saved and it was removed.
     Removed,
-    /// What is in it is saved, and it stays because it is to be kept.
+    /// Its content is saved and it stays, as configured.
     Kept,
-    /// It stays because what is in it cannot be saved.
+    /// It stays because its content cannot be saved.
     Unsaved,
 }
 
-/// A worktree made for a run.
+/// A worktree created for a run.
 #[derive(Debug)]
 pub(super) struct Worktree {
     pub(super) path: PathBuf,
     pub(super) run: RunId,
-    pub(super) note: Note,
+    pub(super) record: LeaseRecord,
     pub(super) file: LeaseFile,
 }
 
-impl Site {
-    /// Where a run of the model is going to work.
+impl WorkspaceSpec {
+    /// The workspace for a run of the model.
     pub fn new(model: &str, target: &CliTarget, run: RunId) -> Self {
         Self {
             repo: target.repo.clone(),
@@ -64,7 +64,7 @@ impl Site {
         }
     }
 
-    /// The directory the CLI is going to run in. Of a repository that is a folder inside another one it is that folder.
+    /// The directory in which the CLI will run. If the configured repository is a folder inside one, it is that folder.
     pub fn workdir(&self) -> PathBuf {
         match &self.worktree {
             Some(worktree) => {
@@ -78,17 +78,17 @@ impl Site {
         worktree.dir.join(self.run.to_string())
     }
 
-    /// The content of the agent file, or nothing if there is no such file.
+    /// The content of the agent file, or `None` if there is no such file.
     ///
     /// # Errors
-    /// The file is there and cannot be read as text.
+    /// The file exists and cannot be read as text.
     pub async fn agent_file(&self, git: &Git, file: &Path) -> Result<Option<String>, WorkspaceError> {
         let base = self.worktree.as_ref().map(|worktree| worktree.base.as_str());
         repository::agent_file(git, &self.repo, file, base).await
     }
 
-    /// Makes the directory ready. What is there of it stands in `lease` from the first moment: also after an error, and if
-    /// nobody waits for the end, it has to be given back.
+    /// Prepares the directory. `lease` is set as soon as there is something to release: also after an error, or if this future
+    /// is dropped.
     ///
     /// # Errors
     /// The repository is missing or has no commit, the folder of worktrees is not private, or git refuses.
@@ -110,11 +110,11 @@ impl Site {
             None => return Err(WorkspaceError::NoBase { repo: self.repo, base }),
         };
         let refs = [saved::reference(self.run), saved::base_reference(self.run)];
-        git.can_keep(&self.repo, [&refs[0], &refs[1]], &base).await?;
-        let note = Note { repo: self.repo, base, model: self.model, keep, kept: false, saved: false };
-        let file = LeaseFile::create(&dir, self.run, &note)?;
-        let Note { repo, base, .. } = note.clone();
-        let worktree = Worktree { path: path.clone(), run: self.run, note, file };
+        git.check_refs(&self.repo, [&refs[0], &refs[1]], &base).await?;
+        let record = LeaseRecord { repo: self.repo, base, model: self.model, keep, kept: false, saved: false };
+        let file = LeaseFile::create(&dir, self.run, &record)?;
+        let LeaseRecord { repo, base, .. } = record.clone();
+        let worktree = Worktree { path: path.clone(), run: self.run, record, file };
         *lease = Some(Lease { workdir: workdir.clone(), worktree: Some(worktree) });
         git.add_worktree(&repo, &path, &base).await?;
         if !workdir.is_dir() {
@@ -130,95 +130,95 @@ impl Lease {
         &self.workdir
     }
 
-    /// Whether it is a worktree made for the run.
+    /// Whether it is a worktree created for the run.
     pub fn is_worktree(&self) -> bool {
         self.worktree.is_some()
     }
 
-    /// Gives the directory back. All that the run left in a worktree and that is not ignored is saved under
-    /// `refs/agentbay/<run>`, and then the worktree is removed. If it cannot be saved, the worktree stays.
-    pub async fn give_back(self, git: &Git) {
+    /// Releases the directory. The content of a worktree that is not ignored is saved under `refs/agentbay/<run>`, and then
+    /// the worktree is removed. If it cannot be saved, the worktree stays.
+    pub async fn release(self, git: &Git) {
         if let Some(worktree) = self.worktree {
-            let keep = worktree.note.keep;
-            worktree.clear(git, keep).await;
+            let keep = worktree.record.keep;
+            worktree.release(git, keep).await;
         }
     }
 
-    /// Gives a worktree back with nothing in it to be kept, be it finished or not. Says whether that worked.
+    /// Removes a worktree, complete or not, without saving its content. Returns whether that worked.
     pub async fn discard(self, git: &Git) -> bool {
         let Some(worktree) = self.worktree else { return false };
         let path = worktree.path.clone();
         let removed = worktree.remove(git).await;
         if let Err(reason) = &removed {
-            tracing::warn!(worktree = %path.display(), %reason, "a worktree stays until it is cleared");
+            tracing::warn!(worktree = %path.display(), %reason, "cannot remove a worktree: it stays until the next start or `agentbay worktree prune`");
         }
         removed.is_ok()
     }
 }
 
 impl Worktree {
-    /// Saves what is in it, and removes it if it is not to be kept. Says what became of it.
-    pub(super) async fn clear(mut self, git: &Git, keep: Keep) -> Cleared {
+    /// Saves its content, and removes it unless it is to be kept.
+    pub(super) async fn release(mut self, git: &Git, keep: Keep) -> Released {
         let path = self.path.clone();
-        let cleared = async {
-            // Where the folder is gone, there may be commits that only git's records of it lead to.
+        let released = async {
+            // Even if the folder was removed, git's records of the worktree may be the only reference to commits.
             let is_there = path.exists();
-            if !self.note.saved && (is_there || self.note.repo.is_dir()) {
+            if !self.record.saved && (is_there || self.record.repo.is_dir()) {
                 let has_work = self.save(git).await?;
                 let stays = is_there && (keep == Keep::Always || (keep == Keep::Changed && has_work));
-                // If the removal is cut short, nobody takes the rest for all there was.
-                self.file.replace(&Note { kept: stays, saved: !stays, ..self.note.clone() })?;
+                // If the removal is interrupted, the remaining files must not be saved as the complete content.
+                self.file.replace(&LeaseRecord { kept: stays, saved: !stays, ..self.record.clone() })?;
                 if stays {
-                    return Ok(Cleared::Kept);
+                    return Ok(Released::Kept);
                 }
             }
-            self.remove(git).await.map(|()| Cleared::Removed)
+            self.remove(git).await.map(|()| Released::Removed)
         };
-        match cleared.await {
-            Ok(cleared) => {
-                tracing::debug!(worktree = %path.display(), ?cleared, "worktree given back");
-                cleared
+        match released.await {
+            Ok(released) => {
+                tracing::debug!(worktree = %path.display(), ?released, "worktree released");
+                released
             }
             Err::<_, WorkspaceError>(reason) => {
                 tracing::warn!(worktree = %path.display(), %reason, "worktree kept, nothing in it is lost");
-                Cleared::Unsaved
+                Released::Unsaved
             }
         }
     }
 
-    /// Says whether there was anything to save.
+    /// Saves its content. Returns whether there was work to save.
     async fn save(&self, git: &Git) -> Result<bool, WorkspaceError> {
-        let Note { repo, base, .. } = &self.note;
+        let LeaseRecord { repo, base, .. } = &self.record;
         let git = &git.in_worktree(repo, &self.path).await?;
         if git.worktree.is_none() && !self.path.exists() {
             return Ok(false);
         }
         let commit = saved::commit(git, &self.path, base, self.run).await?;
         if let Some(commit) = &commit {
-            git.keep(repo, &saved::base_reference(self.run), base).await?;
-            git.keep(repo, &saved::reference(self.run), commit).await?;
+            git.set_ref(repo, &saved::base_reference(self.run), base).await?;
+            git.set_ref(repo, &saved::reference(self.run), commit).await?;
             tracing::info!(run = %self.run, %commit, name = saved::reference(self.run), "the work of the run is saved");
         }
         Ok(commit.is_some())
     }
 
     async fn remove(self, git: &Git) -> Result<(), WorkspaceError> {
-        let removed = git.remove_worktree(&self.note.repo, &self.path).await;
-        if let Err(error @ (WorkspaceError::Late { .. } | WorkspaceError::Unwanted)) = removed {
+        let removed = git.remove_worktree(&self.record.repo, &self.path).await;
+        if let Err(error @ (WorkspaceError::TimedOut { .. } | WorkspaceError::Cancelled)) = removed {
             return Err(error);
         }
         if removed.is_err() && self.path.exists() {
-            // Git removes nothing that does not look like a worktree any more, or not yet.
+            // Git removes only complete worktrees.
             remove_folder(self.path.clone()).await?;
-            let _unknown = git.remove_worktree(&self.note.repo, &self.path).await;
+            let _unknown = git.remove_worktree(&self.record.repo, &self.path).await;
         }
-        // Of one that was never made, or is gone by itself, nothing is left to remove.
+        // A worktree that was never created or was removed by others leaves only the record.
         self.file.remove();
         Ok(())
     }
 }
 
-/// Whether there is a folder. The disk of another machine may take for ever to say so.
+/// Whether a folder exists. A network file system may block here without limit.
 async fn is_folder(path: PathBuf) -> bool {
     spawn_blocking(move || path.is_dir()).await.unwrap_or(false)
 }

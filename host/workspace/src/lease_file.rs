@@ -1,7 +1,7 @@
-//! The note beside a worktree that says what it was lent for: `RUN.lease` in the folder of worktrees.
+//! The record of a lease beside its worktree: `RUN.lease` in the folder of worktrees.
 //!
-//! It is locked for as long as the host lives that lent the worktree: the lock goes with the process, however that
-//! ends. A note that can be locked is of a host that is gone, or of a worktree that was kept.
+//! It is locked while the host that created the worktree is alive: the kernel drops the lock with the process. A record that
+//! can be locked belongs to a host that is gone, or to a worktree that was kept.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -14,25 +14,25 @@ use super::error::WorkspaceError;
 
 const EXTENSION: &str = "lease";
 
-/// What a worktree was lent for.
+/// The purpose of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Note {
+pub(super) struct LeaseRecord {
     /// The repository.
     pub(super) repo: PathBuf,
-    /// The commit it was made from.
+    /// The commit it was created from.
     pub(super) base: String,
     /// The model that worked in it.
     pub(super) model: String,
     /// Whether it stays after its run.
     pub(super) keep: Keep,
-    /// Its run is over, and it stays.
+    /// Its run is over, and the worktree stays.
     pub(super) kept: bool,
-    /// What was in it is saved, and it is being removed: what is still there may be a part of it only.
+    /// Its content is saved and it is being removed: the remaining files may be incomplete.
     #[serde(default)]
     pub(super) saved: bool,
 }
 
-/// A note, locked by this process.
+/// A record file, locked by this process.
 #[derive(Debug)]
 pub(super) struct LeaseFile {
     path: PathBuf,
@@ -40,61 +40,60 @@ pub(super) struct LeaseFile {
     file: File,
 }
 
-/// A note that was found.
+/// A record that was found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct FoundLease {
     pub(super) run: RunId,
-    pub(super) note: Note,
-    /// Nothing if the host lives that lent the worktree.
+    pub(super) record: LeaseRecord,
+    /// `None` if the host that created the worktree is alive.
     pub(super) file: Option<LeaseFile>,
 }
 
 impl LeaseFile {
-    /// Writes a note that is not there yet.
-    pub(super) fn create(dir: &Path, run: RunId, note: &Note) -> Result<Self, WorkspaceError> {
+    /// Writes a new record.
+    pub(super) fn create(dir: &Path, run: RunId, record: &LeaseRecord) -> Result<Self, WorkspaceError> {
         let path = path(dir, run);
-        match write(&path, note) {
+        match write(&path, record) {
             Ok(file) => Ok(Self { path, file }),
             Err(error) => Err(WorkspaceError::Folder { path, reason: error.to_string() }),
         }
     }
 
-    /// Writes another note in its place.
+    /// Replaces the record.
     ///
     /// # Errors
-    /// It cannot be written, and the one that is there stays.
-    pub(super) fn replace(&mut self, note: &Note) -> Result<(), WorkspaceError> {
-        match write(&self.path, note) {
+    /// It cannot be written. The old record is then unchanged.
+    pub(super) fn replace(&mut self, record: &LeaseRecord) -> Result<(), WorkspaceError> {
+        match write(&self.path, record) {
             Ok(file) => self.file = file,
             Err(error) => return Err(WorkspaceError::Folder { path: self.path.clone(), reason: error.to_string() }),
         }
         Ok(())
     }
 
-    /// Takes the note away: there is no worktree any more.
+    /// Removes the record: the worktree no longer exists.
     pub(super) fn remove(self) {
         if let Err(error) = fs::remove_file(&self.path) {
-            tracing::warn!(path = %self.path.display(), %error, "cannot remove the note of a worktree");
+            tracing::warn!(path = %self.path.display(), %error, "cannot remove the lease record of a worktree");
         }
     }
 }
 
-/// Every note in a folder of worktrees. What cannot be read is told of and left alone.
-pub(super) fn all_in(dir: &Path) -> Vec<Found> {
+/// All records in a folder of worktrees. Unreadable records are logged and skipped.
+pub(super) fn find_all(dir: &Path) -> Vec<FoundLease> {
     let Ok(entries) = fs::read_dir(dir) else { return Vec::new() };
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut notes: Vec<Found> = paths.filter_map(|path| read(&path)).collect();
-    notes.sort_by_key(|found| found.run);
-    notes
+    let mut records: Vec<FoundLease> = paths.filter_map(|path| read(&path)).collect();
+    records.sort_by_key(|found| found.run);
+    records
 }
 
-/// Writes a note, and gives the file with its lock. Whoever finds it without its lock finds it whole, also after a crash of
-/// the machine.
-fn write(path: &Path, note: &Note) -> io::Result<File> {
+/// Writes a record and returns the locked file. A record that is not locked is complete, also after a crash of the machine.
+fn write(path: &Path, record: &LeaseRecord) -> io::Result<File> {
     let unfinished = path.with_extension("unfinished");
     let mut file = File::create(&unfinished)?;
     file.lock()?;
-    file.write_all(&serde_json::to_vec(note)?)?;
+    file.write_all(&serde_json::to_vec(record)?)?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;
     if let Some(folder) = path.parent() {
@@ -103,26 +102,28 @@ fn write(path: &Path, note: &Note) -> io::Result<File> {
     Ok(file)
 }
 
-fn read(path: &Path) -> Option<Found> {
+fn read(path: &Path) -> Option<FoundLease> {
     if path.extension()? != EXTENSION {
         return None;
     }
     let run = path.file_stem()?.to_str()?.parse().ok()?;
-    let open = || -> io::Result<Found> {
+    let open = || -> io::Result<FoundLease> {
         let mut file = File::open(path)?;
-        let lent = match file.try_lock() {
+        let in_use = match file.try_lock() {
             Ok(()) => false,
             Err(TryLockError::WouldBlock) => true,
             Err(TryLockError::Error(error)) => return Err(error),
         };
         let mut text = String::new();
         file.read_to_string(&mut text)?;
-        let note = serde_json::from_str(&text)?;
-        let file = (!lent).then(|| LeaseFile { path: path.to_owned(), file });
-        Ok(Found { run, note, file })
+        let record = serde_json::from_str(&text)?;
+        let file = (!in_use).then(|| LeaseFile { path: path.to_owned(), file });
+        Ok(FoundLease { run, record, file })
     };
     open()
-        .inspect_err(|error| tracing::warn!(path = %path.display(), %error, "cannot read the note of a worktree"))
+        .inspect_err(
+            |error| tracing::warn!(path = %path.display(), %error, "cannot read the lease record of a worktree"),
+        )
         .ok()
 }
 
@@ -135,41 +136,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_can_be_taken_over_only_when_its_host_is_gone() {
+    fn a_record_can_be_locked_only_when_its_host_is_gone() {
         let dir = tempfile::tempdir().unwrap();
         let (base, model) = ("0123".to_owned(), "m".to_owned());
-        let note = Note { repo: "/repo".into(), base, model, keep: Keep::Never, kept: false, saved: false };
+        let record = LeaseRecord { repo: "/repo".into(), base, model, keep: Keep::Never, kept: false, saved: false };
         let run = RunId::new();
-        let file = LeaseFile::create(dir.path(), run, &note).unwrap();
+        let file = LeaseFile::create(dir.path(), run, &record).unwrap();
         fs::write(dir.path().join("foreign.lease"), "").unwrap();
-        let found = all_in(dir.path());
-        let seen = |found: &Found| (found.run, found.note.clone(), found.file.is_some());
-        assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [(run, note.clone(), false)]);
+        let found = find_all(dir.path());
+        let seen = |found: &FoundLease| (found.run, found.record.clone(), found.file.is_some());
+        assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [(run, record.clone(), false)]);
         drop((found, file));
-        let mut found = all_in(dir.path());
-        assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [(run, note, true)]);
+        let mut found = find_all(dir.path());
+        assert_eq!(found.iter().map(seen).collect::<Vec<_>>(), [(run, record, true)]);
         found.remove(0).file.unwrap().remove();
-        assert!(all_in(dir.path()).is_empty());
+        assert!(find_all(dir.path()).is_empty());
     }
 
     #[test]
-    fn a_note_that_cannot_be_replaced_stays_as_it_was() {
+    fn a_record_that_cannot_be_replaced_is_unchanged() {
         let dir = tempfile::tempdir().unwrap();
         let (base, model) = ("0123".to_owned(), "m".to_owned());
-        let note = Note { repo: "/repo".into(), base, model, keep: Keep::Changed, kept: false, saved: false };
+        let record = LeaseRecord { repo: "/repo".into(), base, model, keep: Keep::Changed, kept: false, saved: false };
         let run = RunId::new();
-        let mut file = LeaseFile::create(dir.path(), run, &note).unwrap();
-        // A new note is written beside the old one first, and here it cannot be.
+        let mut file = LeaseFile::create(dir.path(), run, &record).unwrap();
+        // A new record is first written beside the old one, which fails here.
         fs::create_dir(path(dir.path(), run).with_extension("unfinished")).unwrap();
-        assert!(file.replace(&Note { kept: true, ..note.clone() }).is_err());
+        assert!(file.replace(&LeaseRecord { kept: true, ..record.clone() }).is_err());
         drop(file);
-        assert_eq!(all_in(dir.path())[0].note, note);
+        assert_eq!(find_all(dir.path())[0].record, record);
 
         fs::remove_dir(path(dir.path(), run).with_extension("unfinished")).unwrap();
-        let mut file = all_in(dir.path()).remove(0).file.unwrap();
-        file.replace(&Note { kept: true, ..note.clone() }).unwrap();
-        assert!(all_in(dir.path())[0].file.is_none(), "it is still locked");
+        let mut file = find_all(dir.path()).remove(0).file.unwrap();
+        file.replace(&LeaseRecord { kept: true, ..record.clone() }).unwrap();
+        assert!(find_all(dir.path())[0].file.is_none(), "it is still locked");
         drop(file);
-        assert_eq!(all_in(dir.path())[0].note, Note { kept: true, ..note });
+        assert_eq!(find_all(dir.path())[0].record, LeaseRecord { kept: true, ..record });
     }
 }

@@ -1,5 +1,5 @@
-//! Where a run works: the repository itself or a git worktree of its own, lent for the time of the run; and the run's
-//! private folder. The only place that calls git.
+//! Working directories of runs: the repository itself or a separate git worktree, leased for the duration of the run; and
+//! the run's private folder. The only crate that calls git.
 
 mod additions;
 mod call;
@@ -7,23 +7,23 @@ mod error;
 mod git;
 mod lease;
 mod lease_file;
-mod leftover;
 mod log_file;
 mod nested;
 mod overrides;
-mod own_index;
 mod repo_lock;
 mod repository;
 mod run_dir;
 mod saved;
+mod stale;
 mod state;
+mod temp_index;
 
 pub use additions::{Additions, Author};
 pub use error::WorkspaceError;
 pub use git::Git;
-pub use lease::{Cleared, Lease, Site};
-pub use leftover::{Listed, State, clear_left_over, worktrees_in};
+pub use lease::{Lease, Released, WorkspaceSpec};
 pub use repository::is_repository;
 pub use run_dir::RunDir;
 pub use saved::{patch, reference};
+pub use stale::{ListedWorktree, WorktreeState, list_worktrees, release_stale};
 pub use state::TreeState;

@@ -1,27 +1,27 @@
-//! The file in which is written down what agents added. It has three versions that may differ: the committed, the staged
-//! and the one in the working tree. Each gets the entry, and so their differences stay what they are.
+//! The log of files that agents added. It has three versions that may differ: committed, staged and in the working tree. Each
+//! receives the entry, so that their differences are preserved.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::call::With;
+use super::call::CallOptions;
 use super::error::WorkspaceError;
 use super::git::Git;
 
-/// What a new log begins with.
-const TITLE: &str = "# What agents added\n\n";
+/// The title of a new log.
+const TITLE: &str = "# Files that agents added\n\n";
 
 /// A log in a working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LogFile {
     top: PathBuf,
-    /// From the top of the working tree.
+    /// Relative to the top of the working tree.
     path: String,
 }
 
-/// The contents with a new entry, by the ids that git knows them under.
-pub(super) struct WithEntry {
+/// Object ids of the contents with a new entry.
+pub(super) struct NewContents {
     pub(super) committed: String,
     pub(super) staged: String,
 }
@@ -31,39 +31,39 @@ impl LogFile {
         Self { top: top.to_owned(), path }
     }
 
-    /// Where it is, from the top of the working tree.
+    /// Its path, relative to the top of the working tree.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
 
-    /// How `git update-index --index-info` is told of a content.
+    /// The line of a content for `git update-index --index-info`.
     pub(super) fn index_info(&self, id: &str) -> String {
         format!("100644 {id}\t{}\0", self.path)
     }
 
-    /// Writes the committed and the staged version, each with an entry more.
+    /// Writes the committed and the staged version, each with a new entry.
     ///
     /// # Errors
-    /// One of the versions is no plain text file, or git fails.
-    pub(super) async fn with_entry(&self, git: &Git, head: &str, entry: &str) -> Result<WithEntry, WorkspaceError> {
-        self.refuse_what_is_no_file()?;
+    /// One of the versions is not a plain text file, or git fails.
+    pub(super) async fn with_entry(&self, git: &Git, head: &str, entry: &str) -> Result<NewContents, WorkspaceError> {
+        self.check_path()?;
         let committed = ["--literal-pathspecs", "ls-tree", "-z", head, "--", &self.path];
         let staged = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--", &self.path];
         let committed = self.id(&git.text("ls-tree", &self.top, &committed).await?)?;
         let staged = self.id(&git.text("ls-files", &self.top, &staged).await?)?;
-        Ok(WithEntry {
+        Ok(NewContents {
             committed: self.write(git, committed, entry).await?,
             staged: self.write(git, staged, entry).await?,
         })
     }
 
-    /// The id in `mode [type] id [stage]TAB path`, as both lists have it; none if they list nothing.
+    /// The id in `mode [type] id [stage]TAB path`, the format of both lists; `None` if the list is empty.
     fn id(&self, listed: &str) -> Result<Option<String>, WorkspaceError> {
         let Some((entry, _path)) = listed.split_once('\t') else { return Ok(None) };
         let fields: Vec<&str> = entry.split(' ').collect();
         match fields.as_slice() {
             ["100644" | "100755", "blob", id] | ["100644" | "100755", id, "0"] => Ok(Some((*id).to_owned())),
-            _ => Err(self.no_file()),
+            _ => Err(self.not_a_file()),
         }
     }
 
@@ -72,9 +72,10 @@ impl LogFile {
             Some(id) => git.content(&self.top, &id).await?,
             None => String::new(),
         };
-        let input = format!("{before}{}{entry}", joint(&before)).into();
+        let input = format!("{before}{}{entry}", separator(&before)).into();
         let args = ["hash-object", "-w", "--no-filters", "--stdin"];
-        let written = git.run_with("hash-object", &self.top, &args, &With { input, ..With::default() }).await?;
+        let written =
+            git.run_with("hash-object", &self.top, &args, &CallOptions { input, ..CallOptions::default() }).await?;
         Ok(written.text().trim().to_owned())
     }
 
@@ -94,13 +95,13 @@ impl LogFile {
                 Err(error) => return Err(error),
             };
             let mut file = OpenOptions::new().append(true).create(true).open(&path)?;
-            file.write_all(format!("{}{entry}", joint(&before)).as_bytes())
+            file.write_all(format!("{}{entry}", separator(&before)).as_bytes())
         };
         append().map_err(|error| self.refused(error.to_string()))
     }
 
-    /// A link would lead out of the repository.
-    fn refuse_what_is_no_file(&self) -> Result<(), WorkspaceError> {
+    /// Refuses anything but plain files in real folders: a link would lead out of the repository.
+    fn check_path(&self) -> Result<(), WorkspaceError> {
         let mut path = self.top.clone();
         let parts: Vec<&str> = self.path.split('/').collect();
         for (at, part) in parts.iter().enumerate() {
@@ -109,14 +110,16 @@ impl LogFile {
             match fs::symlink_metadata(&path) {
                 Ok(found) if is_last && found.is_file() || !is_last && found.is_dir() => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                Ok(_) | Err(_) => return Err(self.no_file()),
+                Ok(_) | Err(_) => return Err(self.not_a_file()),
             }
         }
         Ok(())
     }
 
-    fn no_file(&self) -> WorkspaceError {
-        self.refused("it is no plain file, or lies behind a link: correct the key, or move that away".to_owned())
+    fn not_a_file(&self) -> WorkspaceError {
+        self.refused(
+            "it is not a plain file, or is behind a symbolic link: correct the key, or move it away".to_owned(),
+        )
     }
 
     fn refused(&self, reason: String) -> WorkspaceError {
@@ -124,8 +127,8 @@ impl LogFile {
     }
 }
 
-/// What stands between what is there and a new entry.
-fn joint(before: &str) -> &'static str {
+/// The text between the present content and a new entry.
+fn separator(before: &str) -> &'static str {
     match before {
         "" => TITLE,
         _ if before.ends_with('\n') => "",

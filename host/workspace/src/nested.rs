@@ -1,5 +1,5 @@
-//! Other repositories inside a working tree, as submodules are. Each is asked by itself: a git that looks into them would
-//! start others there, with the settings that it finds.
+//! Nested repositories of a working tree, such as submodules. Each is queried separately: a git that descends into them would
+//! start others there, with their settings.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::error::WorkspaceError;
 use super::git::Git;
-use super::own_index::names;
+use super::temp_index::names;
 
-/// The mode of an entry that only names a commit of another repository.
+/// The mode of an entry that names a commit of another repository.
 pub(super) const GITLINK: &[u8] = b"160000";
 
-/// Those that the index names and that are there, not those inside them.
+/// The nested repositories that the index names and that are present, without deeper levels.
 pub(super) async fn filled(git: &Git, tree: &Path) -> Result<Vec<PathBuf>, WorkspaceError> {
     let listed = git.list("ls-files", tree, &["ls-files", "--full-name", "--stage", "-z"]).await?;
     let links = names(&listed).filter(|entry| entry.starts_with(GITLINK));
@@ -22,7 +22,7 @@ pub(super) async fn filled(git: &Git, tree: &Path) -> Result<Vec<PathBuf>, Works
     Ok(paths.filter(|path| is_folder(path) && fs::symlink_metadata(path.join(".git")).is_ok()).collect())
 }
 
-/// Whether one of them, or of those inside them, has changes that are not committed.
+/// Whether a nested repository of any level has uncommitted changes.
 pub(super) async fn are_changed(git: &Git, tree: &Path) -> Result<bool, WorkspaceError> {
     let mut trees = filled(git, tree).await?;
     while let Some(tree) = trees.pop() {
@@ -35,7 +35,7 @@ pub(super) async fn are_changed(git: &Git, tree: &Path) -> Result<bool, Workspac
     Ok(false)
 }
 
-/// What a link leads to is no part of the working tree.
+/// Whether a path is a folder. The target of a link is not part of the working tree.
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }

@@ -1,13 +1,12 @@
-//! What the host's own git is told over the settings of the repository that it works in. Whoever can write a file there
-//! can name commands in its settings: for such a key git gets the value that the user or the system has set, or one that
-//! starts nothing. So a filter of the user, as that of LFS, goes on working, and one of the repository does nothing.
+//! Overrides of a repository's settings for the host's git calls. A process that can write files there can name commands in
+//! the repository's settings: such a key gets the value of the user or the system, or one that starts nothing. So the user's
+//! filters, such as LFS, still work, and filters of the repository do nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-/// What holds in every call, whatever is set: nothing is started, nothing asked, nothing signed; and no name, whichever
-/// way it is written, keeps a file from being saved.
+/// Settings of every call: nothing is started, asked or signed, and no file name keeps a file from being saved.
 const ALWAYS: [(&str, &str); 13] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -24,8 +23,7 @@ const ALWAYS: [(&str, &str); 13] = [
     ("credential.interactive", "false"),
 ];
 
-/// Keys that name a command, in the form `section.*.name` or `section.name`, and the value that starts nothing. A variant
-/// with a part in between stands for every such part.
+/// Keys that name a command, as `section.name` or `section.*.name` with any subsection, and the value that starts nothing.
 const COMMANDS: [(&str, &str); 25] = [
     ("core.sshCommand", "ssh"),
     ("core.alternateRefsCommand", "true"),
@@ -45,10 +43,10 @@ const COMMANDS: [(&str, &str); 25] = [
     ("merge.*.driver", "false"),
     ("sequence.editor", "false"),
     ("submodule.*.update", "none"),
-    // What a transport of the name `ext` fetches from is a command.
+    // The transport `ext` runs a command.
     ("protocol.allow", "user"),
     ("protocol.ext.allow", "never"),
-    // LFS, which is started by the user's filter, reads the settings of the repository too.
+    // LFS, started by the user's filter, reads the settings of the repository too.
     ("lfs.standaloneTransferAgent", ""),
     ("lfs.*.standaloneTransferAgent", ""),
     ("lfs.*.path", ""),
@@ -56,67 +54,67 @@ const COMMANDS: [(&str, &str); 25] = [
     ("lfs.*.smudge", ""),
 ];
 
-/// Keys that name what serves a fetch or a push. The first setting holds and not the last, so that nothing goes over them:
-/// where a repository has one, nothing is fetched from this machine, where that would be started.
+/// Keys that name the server side of a fetch or push. The first setting wins, so that they cannot be overridden: if a
+/// repository has one, nothing is fetched from this machine, where the command would be started.
 const SERVERS: [&str; 2] = ["remote.*.uploadpack", "remote.*.receivepack"];
 
-/// Variables that go before what is set: no editor, no pager, no question.
+/// Variables that take precedence over settings: no editor, no pager, no question.
 const VARIABLES: [(&str, &str); 4] =
     [("GIT_EDITOR", "false"), ("GIT_SEQUENCE_EDITOR", "false"), ("GIT_PAGER", "cat"), ("GIT_ASKPASS", "")];
 
-/// Settings and variables over those of a repository.
+/// Settings and variables that override those of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Overrides {
-    /// Keys and values, the later ones over the earlier ones.
+    /// Keys and values; later ones override earlier ones.
     settings: Vec<(Vec<u8>, Vec<u8>)>,
-    /// No program makes the connections of `git://`: for it, the first setting holds and not the last.
+    /// Disable programs for `git://` connections by a variable: the first setting wins there.
     no_git_proxy: bool,
 }
 
-/// What is set, by whom.
+/// Settings by their origin.
 #[derive(Debug, Default)]
-struct Listed<'a> {
-    /// By the user or the system, in the order in which it is read.
+struct ConfigList<'a> {
+    /// Settings of the user or the system, in the order in which git reads them.
     user: Vec<(&'a [u8], &'a [u8])>,
     /// The keys that the repository sets.
     repository: BTreeSet<&'a [u8]>,
 }
 
 impl Overrides {
-    /// What goes over the settings that `git config --list --show-scope -z` gives.
-    pub(super) fn over(listed: &[u8]) -> Self {
-        let Listed { user, repository } = Listed::parse(listed);
+    /// The overrides for the settings that `git config --list --show-scope -z` lists.
+    pub(super) fn for_config(listed: &[u8]) -> Self {
+        let ConfigList { user, repository } = ConfigList::parse(listed);
         let mut settings = Vec::new();
         let last: BTreeMap<&[u8], &[u8]> = user.iter().copied().collect();
         for key in &repository {
-            let Some((_, neutral)) = COMMANDS.iter().find(|(pattern, _)| fits(key, pattern)) else { continue };
+            let Some((_, neutral)) = COMMANDS.iter().find(|(pattern, _)| matches_key(key, pattern)) else { continue };
             let value = last.get(key).copied().unwrap_or(neutral.as_bytes());
             settings.push((key.to_vec(), value.to_vec()));
         }
         if repository.contains(&b"protocol.allow"[..]) {
-            // What holds for all transports would go before what git does with this one by itself.
+            // A setting for all transports would replace git's default for this one.
             let ext = last.get(&b"protocol.ext.allow"[..]).copied().unwrap_or(b"never");
             settings.push((b"protocol.ext.allow".to_vec(), ext.to_vec()));
         }
-        if repository.iter().any(|key| SERVERS.iter().any(|pattern| fits(key, pattern))) {
+        if repository.iter().any(|key| SERVERS.iter().any(|pattern| matches_key(key, pattern))) {
             settings.push((b"protocol.file.allow".to_vec(), b"never".to_vec()));
         }
-        let is_helper = |key: &[u8]| fits(key, "credential.helper") || fits(key, "credential.*.helper");
+        let is_helper = |key: &[u8]| matches_key(key, "credential.helper") || matches_key(key, "credential.*.helper");
         if repository.iter().any(|key| is_helper(key)) {
-            // All of them are asked, one after the other; an empty one takes away those before it.
+            // All helpers are asked in order; an empty one clears those before it.
             settings.push((b"credential.helper".to_vec(), Vec::new()));
             let helpers = user.iter().filter(|(key, _)| is_helper(key));
             settings.extend(helpers.map(|(key, value)| (key.to_vec(), value.to_vec())));
         }
-        // Hooks that are settings are not found by their folder.
-        let hooks = user.iter().map(|(key, _)| key).chain(&repository).filter(|key| fits(key, "hook.*.command"));
+        // Hooks in settings are not disabled by `core.hooksPath`.
+        let hooks = user.iter().map(|(key, _)| key).chain(&repository).filter(|key| matches_key(key, "hook.*.command"));
         let off = |key: &&[u8]| [key.strip_suffix(b"command").unwrap_or(key), b"enabled"].concat();
         settings.extend(hooks.map(off).map(|key| (key, b"false".to_vec())));
-        let no_git_proxy = repository.iter().any(|key| fits(key, "core.gitProxy"));
+        let no_git_proxy = repository.iter().any(|key| matches_key(key, "core.gitProxy"));
         Self { settings, no_git_proxy }
     }
 
-    /// The variables that tell git of them.
+    /// The variables that pass them to git.
     pub(super) fn variables(&self) -> Vec<(OsString, OsString)> {
         let always = ALWAYS.iter().map(|(key, value)| (key.as_bytes(), value.as_bytes()));
         let these = self.settings.iter().map(|(key, value)| (key.as_slice(), value.as_slice()));
@@ -136,8 +134,8 @@ impl Overrides {
     }
 }
 
-impl<'a> Listed<'a> {
-    /// Each setting is a scope, then key and value with a line feed between them.
+impl<'a> ConfigList<'a> {
+    /// Each setting is a scope, then key and value separated by a line feed.
     fn parse(listed: &'a [u8]) -> Self {
         let mut fields = listed.split(|byte| *byte == 0);
         let mut parsed = Self::default();
@@ -148,7 +146,7 @@ impl<'a> Listed<'a> {
             };
             match scope {
                 b"system" | b"global" => parsed.user.push((key, value)),
-                // Those are the host's.
+                // Set by the host.
                 b"command" => {}
                 _ => {
                     parsed.repository.insert(key);
@@ -159,8 +157,8 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// Whether a key is one that the pattern means. Git lists section and name in lower case, and what is between them as it is.
-fn fits(key: &[u8], pattern: &str) -> bool {
+/// Whether a key matches a pattern. Git lists section and name in lower case, and the subsection unchanged.
+fn matches_key(key: &[u8], pattern: &str) -> bool {
     let pattern: Vec<&str> = pattern.split('.').collect();
     let Some(first) = key.iter().position(|byte| *byte == b'.') else { return false };
     let last = key.iter().rposition(|byte| *byte == b'.').unwrap_or(first);
@@ -180,8 +178,8 @@ fn fits(key: &[u8], pattern: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What goes over these settings, each `scope key=value`.
-    fn over(settings: &[&str]) -> Vec<(String, String)> {
+    /// The overrides for these settings, each `scope key=value`.
+    fn overrides(settings: &[&str]) -> Vec<(String, String)> {
         let listed: Vec<String> = settings
             .iter()
             .map(|setting| {
@@ -190,7 +188,7 @@ mod tests {
             })
             .collect();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        let settings = Overrides::over(listed.concat().as_bytes()).settings;
+        let settings = Overrides::for_config(listed.concat().as_bytes()).settings;
         settings.into_iter().map(|(key, value)| (text(key), text(value))).collect()
     }
 
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_of_the_repository_does_nothing_and_that_of_the_user_goes_on() {
+    fn filters_of_the_repository_are_disabled_and_those_of_the_user_are_kept() {
         let settings = [
             "system filter.lfs.required=true",
             "global filter.lfs.clean=git-lfs clean",
@@ -215,11 +213,11 @@ mod tests {
             ("filter.a.b/c d.smudge", ""),
             ("filter.lfs.clean", "git-lfs clean"),
         ];
-        assert_eq!(over(&settings), pairs(&expected));
+        assert_eq!(overrides(&settings), pairs(&expected));
     }
 
     #[test]
-    fn helpers_of_the_user_are_asked_in_their_order_and_none_of_the_repository() {
+    fn credential_helpers_of_the_user_are_kept_in_order_and_those_of_the_repository_are_dropped() {
         let settings = [
             "system credential.helper=a",
             "global credential.https://x.helper=b",
@@ -231,19 +229,19 @@ mod tests {
             ("credential.helper", "a"),
             ("credential.https://x.helper", "b"),
         ];
-        assert_eq!(over(&settings), pairs(&expected));
+        assert_eq!(overrides(&settings), pairs(&expected));
     }
 
     #[test]
-    fn a_repository_that_names_what_serves_a_fetch_has_nothing_fetched_from_this_machine() {
-        assert_eq!(over(&["local remote.origin.uploadpack=evil"]), pairs(&[("protocol.file.allow", "never")]));
-        assert_eq!(over(&["global remote.origin.uploadpack=mine"]), []);
+    fn a_repository_that_names_an_uploadpack_command_cannot_fetch_from_this_machine() {
+        assert_eq!(overrides(&["local remote.origin.uploadpack=evil"]), pairs(&[("protocol.file.allow", "never")]));
+        assert_eq!(overrides(&["global remote.origin.uploadpack=mine"]), []);
     }
 
     #[test]
-    fn a_hook_that_is_a_setting_is_switched_off_whoever_set_it() {
+    fn hooks_in_settings_of_any_scope_are_disabled() {
         let settings = ["global hook.lint.command=lint", "local hook.evil.command=evil", "local core.gitproxy=evil"];
-        assert_eq!(over(&settings), pairs(&[("hook.lint.enabled", "false"), ("hook.evil.enabled", "false")]));
-        assert!(Overrides::over(b"local\0core.gitproxy\nevil\0").no_git_proxy);
+        assert_eq!(overrides(&settings), pairs(&[("hook.lint.enabled", "false"), ("hook.evil.enabled", "false")]));
+        assert!(Overrides::for_config(b"local\0core.gitproxy\nevil\0").no_git_proxy);
     }
 }

@@ -1,5 +1,5 @@
-//! The lock on a repository: git reads the records of all worktrees when it makes or removes one, and fails where another
-//! git is about to write them. One at a time holds the lock, among the runs of this process and among its user's servers.
+//! The lock on a repository: git reads the records of all worktrees when it creates or removes one, and fails if another git
+//! is writing them. The lock excludes the runs of this process and other servers of the same user.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,42 +10,42 @@ use std::time::Duration;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
 
-/// How often is tried for a lock that another process holds: a `git worktree add` takes some 10 ms.
+/// Interval between attempts for a lock that another process holds: a `git worktree add` takes some 10 ms.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// The locks of all repositories, each by its common git folder.
+/// The locks of all repositories, by their common git folder.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RepoLocks(Arc<Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>>);
 
-/// A lock that is held.
+/// A held lock.
 #[derive(Debug)]
 pub(super) struct RepoLock {
-    _here: OwnedMutexGuard<()>,
-    /// The kernel's lock on the folder, which ends with the process that has it. None if it cannot be had.
-    _among_processes: Option<File>,
+    _in_process: OwnedMutexGuard<()>,
+    /// The kernel's lock on the folder, which is released when the process ends. `None` if it was not acquired.
+    _across_processes: Option<File>,
 }
 
 impl RepoLocks {
-    /// Waits for the lock of a repository. Another process that holds it is waited for no longer than `limit`: git has
-    /// locks of its own, and tells what it meets.
+    /// Waits for the lock of a repository. The wait for another process ends at `limit`: git has its own locks and reports
+    /// conflicts.
     pub(super) async fn lock(&self, common: &Path, limit: Duration) -> RepoLock {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(locks.entry(common.to_owned()).or_default())
         };
-        let here = lock.lock_owned().await;
-        RepoLock { _here: here, _among_processes: lock_folder(common, limit).await }
+        let guard = lock.lock_owned().await;
+        RepoLock { _in_process: guard, _across_processes: lock_folder(common, limit).await }
     }
 }
 
-/// The lock is on the folder itself, so that no file is left in it.
+/// Locks the folder itself, so that no lock file is left in it.
 async fn lock_folder(folder: &Path, limit: Duration) -> Option<File> {
     let folder = File::open(folder).ok()?;
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match folder.try_lock() {
             Ok(()) => return Some(folder),
-            Err(std::fs::TryLockError::WouldBlock) if begun.elapsed() < limit => sleep(RETRY).await,
+            Err(std::fs::TryLockError::WouldBlock) if started.elapsed() < limit => sleep(RETRY).await,
             Err(_) => return None,
         }
     }
@@ -68,6 +68,6 @@ mod tests {
         drop(next.await);
         elsewhere.try_lock().unwrap();
         let late = locks.lock(dir.path(), Duration::ZERO).await;
-        assert!(late._among_processes.is_none());
+        assert!(late._across_processes.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! What a configured repository is: a working tree, a folder inside one, or a bare repository.
+//! Kinds of configured repositories: a working tree, a folder inside one, or a bare repository.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read};
@@ -9,19 +9,19 @@ use rustix::fs::OFlags;
 use tokio::task::spawn_blocking;
 
 use super::error::WorkspaceError;
-use super::git::{Git, LARGEST};
+use super::git::{Git, MAX_OUTPUT};
 
-/// The way from the top of the working tree that a folder lies in to the folder itself.
+/// The path of a folder, relative to the top of its working tree.
 pub(super) fn below_top(repo: &Path) -> PathBuf {
     top(repo).and_then(|top| repo.strip_prefix(top).ok()).map(Path::to_owned).unwrap_or_default()
 }
 
-/// The top of the working tree that a folder lies in. A bare repository has none.
+/// The top of the working tree that contains a folder. A bare repository has none.
 pub(super) fn top(repo: &Path) -> Option<&Path> {
     repo.ancestors().find(|folder| folder.join(".git").exists()).filter(|_| !is_bare(repo))
 }
 
-/// Whether worktrees can be made of the repository that a folder is, or lies in.
+/// Whether a folder is a repository or inside one, so that worktrees can be created from it.
 pub fn is_repository(folder: &Path) -> bool {
     top(folder).is_some() || is_bare(folder)
 }
@@ -31,11 +31,11 @@ fn is_bare(repo: &Path) -> bool {
     !repo.join(".git").exists() && repo.join("HEAD").is_file() && repo.join("objects").is_dir()
 }
 
-/// The content of a repository's agent file, or nothing if there is no such file. Of a bare repository it is the one of
-/// the commit `base`.
+/// The content of a repository's agent file, or `None` if there is no such file. A bare repository has the one of the
+/// commit `base`.
 ///
 /// # Errors
-/// The file is there and cannot be read as text.
+/// The file exists and cannot be read as text.
 pub(super) async fn agent_file(
     git: &Git,
     repo: &Path,
@@ -57,7 +57,7 @@ pub(super) async fn agent_file(
     }
 }
 
-/// The text of a plain file. A pipe or a device may have no end, or have nobody at its other end.
+/// The text of a plain file. A pipe or a device is refused: it may block or be endless.
 fn read_plain(path: &Path) -> io::Result<String> {
     let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
@@ -65,10 +65,10 @@ fn read_plain(path: &Path) -> io::Result<String> {
     if !found.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
-    if found.len() > LARGEST as u64 {
-        return Err(io::Error::other(format!("it has {} bytes, and {LARGEST} are the most", found.len())));
+    if found.len() > MAX_OUTPUT as u64 {
+        return Err(io::Error::other(format!("it has {} bytes, more than {MAX_OUTPUT}", found.len())));
     }
     let mut text = String::new();
-    file.take(LARGEST as u64).read_to_string(&mut text)?;
+    file.take(MAX_OUTPUT as u64).read_to_string(&mut text)?;
     Ok(text)
 }

@@ -1,4 +1,4 @@
-//! The private folder of a run, in which the files of its plan lie while it lasts.
+//! The private folder of a run, which holds the files of its plan during the run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,24 +8,24 @@ use agentbay_os::files::private_dir;
 
 use super::error::WorkspaceError;
 
-/// The private folder of a run. It is made when there is something to put into it, and removed with the value.
+/// The private folder of a run. It is created when the first file is written, and removed on drop.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
 }
 
 impl RunDir {
-    /// The folder of a run below the one for all runs.
+    /// The folder of a run below the folder of all runs.
     pub fn new(runs: &Path, run: RunId) -> Self {
         Self { path: runs.join(run.to_string()) }
     }
 
-    /// Where it is, or will be.
+    /// Its path; it may not exist yet.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts files into it.
+    /// Writes files into it.
     ///
     /// # Errors
     /// The folder or a file cannot be written.
@@ -33,7 +33,7 @@ impl RunDir {
         if files.is_empty() {
             return Ok(());
         }
-        // The folder of all runs too: whoever owns that can put another one in the place of this.
+        // The folder of all runs too: its owner could replace this folder.
         if let Some(runs) = self.path.parent() {
             private_dir(runs)?;
         }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_lie_in_a_private_folder_as_long_as_the_run_lasts() {
+    fn files_are_in_a_private_folder_for_the_duration_of_the_run() {
         let runs = tempfile::tempdir().unwrap();
         let files = vec![("schema.json".to_owned(), "{}".to_owned())];
         let plan = Plan::new(String::new(), vec![], vec![], files).unwrap();

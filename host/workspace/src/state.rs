@@ -1,4 +1,4 @@
-//! Whether a repository is as it was: its HEAD, what differs from it, and when that was written; and so for those inside.
+//! Detects changes of a repository: its HEAD, the files that differ from it and their times; also of nested repositories.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,17 +11,17 @@ use sha2::{Digest, Sha256};
 use super::error::WorkspaceError;
 use super::git::Git;
 use super::nested;
-use super::own_index::names;
+use super::temp_index::names;
 
-/// How a repository is at one moment. Two that are equal say that nothing was changed in between.
+/// The state of a repository at one moment. If two states are equal, nothing was changed in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeState([u8; 32]);
 
 impl TreeState {
-    /// How it is now.
+    /// The current state.
     ///
     /// # Errors
-    /// It is no repository, git fails, or so much differs that not all of it was looked at.
+    /// It is not a repository, git fails, or git's output is larger than the limit.
     pub async fn of(git: &Git, repo: &Path) -> Result<Self, WorkspaceError> {
         let top = git.line("rev-parse", repo, &["rev-parse", "--show-toplevel"]).await?;
         let mut digest = Sha256::new();
@@ -30,7 +30,7 @@ impl TreeState {
             let (status, inside) = tokio::try_join!(git.status(&tree), nested::filled(git, &tree))?;
             digest.update(tree.as_os_str().as_bytes());
             digest.update(&status);
-            // A file that differed before may differ in another way now.
+            // A file that differed before may have changed again.
             for path in names(&status).filter_map(path) {
                 if let Ok(found) = fs::symlink_metadata(tree.join(OsStr::from_bytes(path))) {
                     digest.update(path);
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_entry_of_a_status_has_its_path() {
+    fn the_path_of_each_kind_of_status_entry_is_found() {
         let entries: [&[u8]; 6] = [
             b"# branch.oid 0123",
             b"1 .M N... 100644 100644 100644 0123 0123 a file",

@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use agentbay_config::{Config, Models};
 use agentbay_domain::{Environment, Target};
-use agentbay_workspace::{Released, Git, ListedWorktree, release_stale, list_worktrees};
+use agentbay_workspace::{Git, ListedWorktree, Released, list_worktrees, release_stale};
 
 /// Every worktree that was made for a run and is still there.
-pub fn list(config: &Config) -> Vec<Listed> {
-    folders(config).iter().flat_map(|dir| worktrees_in(dir)).collect()
+pub fn list(config: &Config) -> Vec<ListedWorktree> {
+    folders(config).iter().flat_map(|dir| list_worktrees(dir)).collect()
 }
 
 /// Saves what is in those whose host is gone, and removes them; those that are to be kept only if `all` are to go. Gives
 /// each with what became of it.
-pub async fn prune(config: &Config, host: &Environment, all: bool) -> Vec<(PathBuf, Cleared)> {
+pub async fn prune(config: &Config, host: &Environment, all: bool) -> Vec<(PathBuf, Released)> {
     clear(&Git::new(host.clone()), config.limits.run.git, folders(config), all).await
 }
 
@@ -25,10 +25,10 @@ pub(super) async fn clear(
     limit: Duration,
     folders: BTreeSet<PathBuf>,
     all: bool,
-) -> Vec<(PathBuf, Cleared)> {
+) -> Vec<(PathBuf, Released)> {
     let mut cleared = Vec::new();
     for dir in folders {
-        cleared.extend(clear_left_over(git, limit, &dir, all).await);
+        cleared.extend(release_stale(git, limit, &dir, all).await);
     }
     cleared
 }

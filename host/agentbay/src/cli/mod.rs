@@ -16,7 +16,7 @@ use agentbay_domain::Environment;
 use agentbay_os::process::{self, HostProcess, ResourceLimits};
 use agentbay_plugin_host::contracts;
 use agentbay_runs::compiler;
-use agentbay_workspace::{Released, ListedWorktree, WorktreeState};
+use agentbay_workspace::{ListedWorktree, Released, WorktreeState};
 use clap::{Args, Parser, Subcommand};
 
 use self::plugin::PluginTask;
@@ -274,11 +274,11 @@ fn config(source: &Source) -> anyhow::Result<Config> {
 
 fn list_worktrees(config: &Config) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    for Listed { run, model, repo, path, state } in app::worktrees::list(config) {
+    for ListedWorktree { run, model, repo, path, state } in app::worktrees::list(config) {
         let state = match state {
-            State::InUse => "in use",
-            State::Kept => "kept",
-            State::LeftOver => "left over",
+            WorktreeState::InUse => "in use",
+            WorktreeState::Kept => "kept",
+            WorktreeState::Stale => "left over",
         };
         writeln!(stdout, "{run}\t{model}\t{state}\t{}\t{}", repo.display(), path.display())?;
     }
@@ -290,12 +290,12 @@ async fn prune_worktrees(config: &Config, host: &Environment) -> anyhow::Result<
     let pruned = app::worktrees::prune(config, host, true).await;
     for (path, cleared) in &pruned {
         let what = match cleared {
-            Cleared::Removed => "removed",
-            Cleared::Kept | Cleared::Unsaved => "kept, since its work cannot be saved",
+            Released::Removed => "removed",
+            Released::Kept | Released::Unsaved => "kept, since its work cannot be saved",
         };
         writeln!(stdout, "{}\t{what}", path.display())?;
     }
-    let all_gone = pruned.iter().all(|(_, cleared)| *cleared == Cleared::Removed);
+    let all_gone = pruned.iter().all(|(_, cleared)| *cleared == Released::Removed);
     Ok(if all_gone { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -25,7 +25,8 @@ impl Variables {
     /// The host's variables that every CLI inherits, and the fixed ones.
     pub fn base(env: &Environment) -> Self {
         let inherited = env.iter().filter(|(name, _)| is_always_inherited(name));
-        let mut variables: BTreeMap<_, _> = inherited.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let mut variables: BTreeMap<_, _> =
+            inherited.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         variables.extend(FIXED.map(|(name, value)| (name.into(), value.into())));
         Self(variables)
     }

@@ -1,5 +1,5 @@
-//! An index of the host's own beside that of a working tree: trees are made in it, and the agent's or the user's stays
-//! as it is.
+//! A temporary index beside that of a working tree: trees are built in it, and the index of the agent or the user is not
+//! changed.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,32 +9,32 @@ use std::path::{Path, PathBuf};
 
 use agentbay_domain::RunId;
 
-use super::call::With;
+use super::call::CallOptions;
 use super::error::WorkspaceError;
 use super::git::Git;
 
-/// How `update-index` says that it passes over a name, which is no failure to it.
-const PASSED_OVER: &str = "Ignoring path ";
+/// The message of `update-index` for a name that it skips without failing.
+const IGNORED: &str = "Ignoring path ";
 
-/// An index in a file of its own, which is removed with it.
-pub(super) struct OwnIndex<'a> {
+/// An index in a separate file, which is removed on drop.
+pub(super) struct TempIndex<'a> {
     git: &'a Git,
     tree: &'a Path,
     file: PathBuf,
     name: String,
 }
 
-impl Drop for OwnIndex<'_> {
+impl Drop for TempIndex<'_> {
     fn drop(&mut self) {
-        // One that was never written is not there.
+        // It does not exist if it was never written.
         let _ = fs::remove_file(&self.file);
     }
 }
 
-impl<'a> OwnIndex<'a> {
-    /// A copy of the index of the working tree, whose git folder is given. What was added although it is ignored is in
-    /// it. Where there is none, it is what `head` holds.
-    pub(super) async fn copied(
+impl<'a> TempIndex<'a> {
+    /// A copy of the index of a working tree, whose git folder is given; it includes ignored files that were added by force.
+    /// Without an index, it has the content of `head`.
+    pub(super) async fn copy_of(
         git: &'a Git,
         tree: &'a Path,
         folder: &Path,
@@ -48,7 +48,7 @@ impl<'a> OwnIndex<'a> {
         }
     }
 
-    /// What a commit holds.
+    /// An index with the content of a commit.
     pub(super) async fn of_commit(
         git: &'a Git,
         tree: &'a Path,
@@ -60,52 +60,52 @@ impl<'a> OwnIndex<'a> {
         Ok(index)
     }
 
-    /// Its name is its own: another server may work in the same repository.
+    /// The file name is unique: another server may work in the same repository.
     fn at(git: &'a Git, tree: &'a Path, folder: &Path) -> Self {
         let file = folder.join(format!("agentbay-index-{}", RunId::new()));
         Self { git, tree, name: file.display().to_string(), file }
     }
 
-    /// Takes in all that is not ignored. `git add` would start another git in each submodule, with the settings that it
-    /// finds there.
+    /// Adds all files that are not ignored. `git add` would start another git in each submodule, with that submodule's
+    /// settings.
     pub(super) async fn add_all(&self) -> Result<(), WorkspaceError> {
-        self.look_everywhere().await?;
+        self.clear_skip_flags().await?;
         let changed = ["diff-files", "--name-status", "-z", "--no-renames", "--ignore-submodules=dirty"];
         let changed = self.run("diff-files", &changed, Vec::new()).await?;
         let others = ["ls-files", "--others", "--exclude-standard", "-z"];
         let others = self.run("ls-files", &others, Vec::new()).await?;
         let mut fields = names(&changed);
-        let (mut gone, mut there) = (Vec::new(), Vec::new());
+        let (mut removed, mut present) = (Vec::new(), Vec::new());
         while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
-            if status == b"D" { &mut gone } else { &mut there }.push(path);
+            if status == b"D" { &mut removed } else { &mut present }.push(path);
         }
-        // A repository inside has a slash behind its name.
-        there.extend(names(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path)));
-        self.update(&["--force-remove"], &gone).await?;
-        self.update(&["--add", "--remove", "--replace"], &there).await
+        // A nested repository is listed with a trailing slash.
+        present.extend(names(&others).map(|path| path.strip_suffix(b"/").unwrap_or(path)));
+        self.update(&["--force-remove"], &removed).await?;
+        self.update(&["--add", "--remove", "--replace"], &present).await
     }
 
-    /// Takes these files in.
+    /// Adds these files.
     pub(super) async fn add(&self, paths: &[&str]) -> Result<(), WorkspaceError> {
         let paths: Vec<&[u8]> = paths.iter().map(|path| path.as_bytes()).collect();
         self.update(&["--add"], &paths).await
     }
 
-    /// Takes in what is given in the form of `update-index --index-info -z`.
-    pub(super) async fn put(&self, info: &str) -> Result<(), WorkspaceError> {
+    /// Adds entries in the format of `update-index --index-info -z`.
+    pub(super) async fn add_info(&self, info: &str) -> Result<(), WorkspaceError> {
         let args = ["update-index", "-z", "--index-info"];
         self.run("update-index", &args, info.as_bytes().to_vec()).await.map(drop)
     }
 
-    /// Writes it as a tree, which one with unsolved conflicts cannot be.
+    /// Writes it as a tree. Fails if it has unresolved conflicts.
     pub(super) async fn write(&self) -> Result<String, WorkspaceError> {
         let written = self.run("write-tree", &["write-tree"], Vec::new()).await?;
         Ok(String::from_utf8_lossy(&written).trim().to_owned())
     }
 
-    /// Files that git was told not to look at may have changed all the same. One that is left out of the working tree
-    /// has not.
-    async fn look_everywhere(&self) -> Result<(), WorkspaceError> {
+    /// Clears assume-unchanged and skip-worktree: such files may have changed nevertheless. A file that is absent from the
+    /// working tree has not.
+    async fn clear_skip_flags(&self) -> Result<(), WorkspaceError> {
         let listed = self.run("ls-files", &["ls-files", "-v", "-z"], Vec::new()).await?;
         let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
         for entry in names(&listed) {
@@ -122,16 +122,16 @@ impl<'a> OwnIndex<'a> {
         self.update(&["--no-skip-worktree"], &skipped).await
     }
 
-    /// Runs `update-index` for these paths. One that it passes over would be lost.
+    /// Runs `update-index` for these paths. Fails if it skips one, whose content would be lost.
     async fn update(&self, options: &[&str], paths: &[&[u8]]) -> Result<(), WorkspaceError> {
         if paths.is_empty() {
             return Ok(());
         }
         let args = [&["update-index"], options, &["-z", "--stdin"]].concat();
         let input = paths.join(&0).into();
-        let with = With { env: &self.env(), input, ..With::default() };
+        let with = CallOptions { env: &self.env(), input, ..CallOptions::default() };
         let stderr = self.git.run_with("update-index", self.tree, &args, &with).await?.stderr;
-        if stderr.contains(PASSED_OVER) {
+        if stderr.contains(IGNORED) {
             return Err(WorkspaceError::Git { command: "update-index", repo: self.tree.to_owned(), stderr });
         }
         Ok(())
@@ -142,12 +142,12 @@ impl<'a> OwnIndex<'a> {
     }
 
     async fn run(&self, command: &'static str, args: &[&str], input: Vec<u8>) -> Result<Vec<u8>, WorkspaceError> {
-        let with = With { env: &self.env(), input: input.into(), ..With::default() };
+        let with = CallOptions { env: &self.env(), input: input.into(), ..CallOptions::default() };
         Ok(self.git.run_with(command, self.tree, args, &with).await?.stdout)
     }
 }
 
-/// The fields of a list in which each ends with NUL.
+/// The fields of a list with NUL terminators.
 pub(super) fn names(listed: &[u8]) -> impl Iterator<Item = &[u8]> {
     listed.split(|byte| *byte == 0).filter(|name| !name.is_empty())
 }
