@@ -1,10 +1,10 @@
-//! Lists the components in plugins/prebuilt, so that each is part of the program by lying there.
+//! Lists the components in plugins/prebuilt, so that each file there is part of the program.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    #[expect(clippy::disallowed_methods, reason = "this is how Cargo tells a build script where it is")]
+    #[expect(clippy::disallowed_methods, reason = "Cargo passes paths to a build script in the environment")]
     let variable = |name: &str| env::var_os(name).ok_or_else(|| io::Error::other(format!("{name} is not set")));
     let folder = Path::new(&variable("CARGO_MANIFEST_DIR")?).join("../../plugins/prebuilt").canonicalize()?;
     println!("cargo::rerun-if-changed={}", folder.display());

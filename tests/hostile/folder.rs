@@ -16,7 +16,7 @@ use super::component::{Contract, component};
 use super::{is_measured, known, line};
 use crate::support::{ECHO, Machine, Proxy, built_plugin, fixtures, wait_for};
 
-const NO_FILE: &str = ", and only a plain file can be taken";
+const NO_FILE: &str = ": only plain files are accepted";
 
 pub(super) fn pipe(file: &Path) {
     mknodat(CWD, file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
@@ -112,15 +112,15 @@ fn a_signature_that_cannot_be_read_is_refused_where_it_is_asked_for_and_holds_up
     pipe(&beside);
     let proxy = machine.serve();
     let because = |reason: &str| {
-        vec![("stranger.wasm".to_owned(), format!("has a signature beside it, NAME.wasm.minisig, that {reason}"))]
+        vec![("stranger.wasm".to_owned(), format!("has a signature file, NAME.wasm.minisig, that {reason}"))]
     };
-    assert_eq!(refused(&known(&proxy)), because("is a named pipe, and only a plain file can be taken"));
+    assert_eq!(refused(&known(&proxy)), because("is a named pipe: only plain files are accepted"));
     fs::remove_file(&beside).unwrap();
     fs::write(&beside, "x".repeat(9 * 1024)).unwrap();
     assert_eq!(refused(&reload(&proxy)), because("is larger than 8192 bytes"));
     fs::remove_file(&beside).unwrap();
     fs::create_dir(&beside).unwrap();
-    assert_eq!(refused(&reload(&proxy)), because("is a folder, and only a plain file can be taken"));
+    assert_eq!(refused(&reload(&proxy)), because("is a folder: only plain files are accepted"));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn of_two_files_with_one_id_the_one_that_is_named_after_it_is_taken_at_the_start
     let proxy = machine.serve();
     let other = machine.put_plugin("zz.wasm", built_plugin("loud-echo.wasm"));
     let reason = format!(
-        "has the id echo, and so has {}, which is taken since it is named after it: remove this one",
+        "has the id echo, and so has {}, which is used since it is named after the id: remove this file",
         right.display()
     );
     let expected = [("zz.wasm".to_owned(), reason)];

@@ -122,8 +122,8 @@ fn made() -> Vec<Hostile> {
         ),
         made(
             "other-types",
-            "exports the contract with other types",
-            AtLoad("exports the contract with other types"),
+            "exports the contract with different types",
+            AtLoad("exports the contract with different types"),
             component("other-types", "", &other),
         ),
         made(

@@ -70,8 +70,8 @@ fn a_plugin_that_asks_for_more_than_was_granted_is_refused_until_it_is() {
     let machine = machine("[plugins.stranger]\nprograms = []");
     machine.put_plugin("stranger.wasm", stranger());
     let proxy = machine.serve();
-    let asks = "asks for the program `stranger`, which nobody has granted: `agentbay plugin add FILE` writes \
-                [plugins.stranger] anew";
+    let asks = "asks for the program `stranger`, which is not granted: `agentbay plugin add FILE` updates \
+                [plugins.stranger]";
     assert_eq!((refused(&proxy), in_use(&proxy)), (reason("stranger.wasm", asks), None));
     machine.write("proxy.toml", format!("[plugins.stranger]\nprograms = [\"stranger\", \"node\"]\n{MODEL}"));
     proxy.logged(&["reloaded", "generation=2 "]);
@@ -83,8 +83,8 @@ fn a_file_in_the_place_of_a_built_in_plugin_may_start_no_more_than_that_one() {
     let machine = Machine::configured("[plugins.echo]\nprograms = []\n");
     machine.put_plugin("echo.wasm", fs::read(fixtures().join("plugins/loud-echo.wasm")).unwrap());
     let proxy = machine.serve();
-    let asks = "asks for the program `agentbay`, which nobody has granted: `agentbay plugin add FILE` writes \
-                [plugins.echo] anew";
+    let asks = "asks for the program `agentbay`, which is not granted: `agentbay plugin add FILE` updates \
+                [plugins.echo]";
     assert_eq!(refused(&proxy), reason("echo.wasm", asks));
 }
 
@@ -102,7 +102,7 @@ fn a_component_other_than_the_pinned_one_is_refused_and_the_good_one_stays() {
     machine.put_plugin("stranger.wasm", another_stranger());
     proxy.logged(&["reloaded", "generation=2 "]);
     let other = format!(
-        "has the SHA-256 {second}, and [plugins.stranger] pins {first}: `agentbay plugin add FILE` pins the new one"
+        "has the SHA-256 {second}, but [plugins.stranger] pins {first}: `agentbay plugin add FILE` pins the new one"
     );
     assert_eq!((in_use(&proxy), refused(&proxy)), (Some(first), reason("stranger.wasm", other)));
     assert_eq!(proxy.ask("m", "hi"), "hello");
@@ -155,11 +155,14 @@ fn where_signatures_are_asked_for_only_what_is_signed_is_compiled() {
     assert_eq!(put(2, None, &stranger()), reason("stranger.wasm", unsigned));
     let by_another = put(3, Some(signature(&others, &stranger())), &stranger());
     assert!(
-        by_another[0].1.starts_with("has a signature that holds for no key of `plugins.signed_by`: "),
+        by_another[0].1.starts_with("has a signature that is not valid for any key of `plugins.signed_by`: "),
         "{by_another:?}"
     );
     let changed = put(4, Some(signature(&keys, &stranger())), &another_stranger());
-    assert!(changed[0].1.starts_with("has a signature that holds for no key of `plugins.signed_by`: "), "{changed:?}");
+    assert!(
+        changed[0].1.starts_with("has a signature that is not valid for any key of `plugins.signed_by`: "),
+        "{changed:?}"
+    );
     assert_eq!(in_use(&proxy), None);
     assert_eq!(put(5, None, &stranger()), vec![]);
     assert_eq!(proxy.ask("m", "hi"), "hello");
@@ -177,8 +180,8 @@ fn imports_of_wasi_are_let_pass_where_that_was_said_and_others_never() {
     let reasons = [
         (
             "plain.wasm",
-            "imports `wasi:cli/environment@0.2.0`: build it without WASI, or say `wasi = \"trap\"` in its [plugins.NAME] of \
-             proxy.toml, if it never calls that",
+            "imports `wasi:cli/environment@0.2.0`: build it without WASI, or set `wasi = \"trap\"` in its [plugins.NAME] of \
+             proxy.toml if it never calls that",
         ),
         (
             "trapped-other.wasm",

@@ -156,7 +156,7 @@ fn no_request_fails_or_is_answered_by_two_versions_while_they_are_swapped() {
             scope.spawn(|| swap(&machine, &over));
             let told = load::ask_at(&proxy, "echo", own.rate() * SHARE, lasting);
             over.store(true, Ordering::Relaxed);
-            told
+            results
         } else {
             scope.spawn(|| {
                 swap_as_they_come(&machine, &proxy, 6);

@@ -1,5 +1,5 @@
-//! The terms under which a file of the plugin folder is taken: who has to vouch for it before it is compiled, and what it
-//! may then turn out to ask for. The same terms decide whether a version that was good before still is.
+//! Admission of files of the plugin folder: pin and signature checks before compiling, grant checks after. The same rules
+//! decide whether a version that was admitted before still is.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,67 +10,67 @@ use bytes::Bytes;
 use super::engine::Engine;
 use super::error::LoadError;
 use super::load::{File, LoadedPlugin};
-use super::reader::{Found, Reader, Wanted};
+use super::reader::{ComponentFile, ReadRequest, Reader};
 use super::signature::verify;
 
-/// What is said of plugins.
+/// The settings that decide on admission.
 #[derive(Default, PartialEq)]
-pub(super) struct Said {
+pub(super) struct AdmissionRules {
     pub(super) trust: Trust,
     pub(super) limits: PluginLimits,
 }
 
-/// The terms for one file.
-pub(super) struct Terms<'a> {
+/// The rules for one file.
+pub(super) struct Admission<'a> {
     trust: &'a Trust,
     all: &'a PluginLimits,
-    /// What is said of the plugin that the file is named after.
+    /// The grant of the plugin that the file is named after.
     named: Option<(&'a PluginId, &'a Grant)>,
 }
 
-/// Loads a file to look at it, wherever it lies: with the limits that it would have, and without anybody who vouches.
+/// Loads a file from any folder for inspection: with the limits that it would have, without checks of pin and signature.
 ///
 /// # Errors
 /// See [`LoadError`].
-pub async fn load_to_look_at(
+pub async fn load_to_inspect(
     engine: &Engine,
     path: &Path,
     trust: &Trust,
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
-    let terms = Terms::of(trust, all, path);
-    let wanted = Wanted { path, limits: terms.limits(), signature: false };
-    load_unsigned(engine, path, Reader::new().read(wanted).await?, &terms).await
+    let admission = Admission::of(trust, all, path);
+    let request = ReadRequest { path, limits: admission.limits(), signature: false };
+    load_unverified(engine, path, Reader::new().read(request).await?, &admission).await
 }
 
-/// Loads what is to become a file of this name, as [`load_to_look_at`] does.
+/// The same for bytes that will be written to a file of this name.
 ///
 /// # Errors
 /// See [`LoadError`].
-pub async fn load_bytes_to_look_at(
+pub async fn load_bytes_to_inspect(
     engine: &Engine,
     path: &Path,
     bytes: impl Into<Bytes>,
     trust: &Trust,
     all: &PluginLimits,
 ) -> Result<LoadedPlugin, LoadError> {
-    load_unsigned(engine, path, Found::of(bytes.into()), &Terms::of(trust, all, path)).await
+    load_unverified(engine, path, ComponentFile::of(bytes.into()), &Admission::of(trust, all, path)).await
 }
 
-async fn load_unsigned(
+async fn load_unverified(
     engine: &Engine,
     path: &Path,
-    found: Found,
-    terms: &Terms<'_>,
+    found: ComponentFile,
+    admission: &Admission<'_>,
 ) -> Result<LoadedPlugin, LoadError> {
-    LoadedPlugin::load(engine, File::found(path, found, None), terms.limits(), terms.wasi()).await
+    LoadedPlugin::load(engine, File::found(path, found, None), admission.limits(), admission.wasi()).await
 }
 
-/// Loads a file that is to be added. Nobody has pinned it yet, but where signatures are asked for it needs one.
+/// Loads a file to install. It is not pinned yet, but needs a signature if signatures are required.
 ///
 /// # Errors
 /// See [`LoadError`].
-pub async fn load_to_add(
+pub async fn load_to_install(
     engine: &Engine,
     path: &Path,
     signers: &[Signer],
@@ -78,47 +78,47 @@ pub async fn load_to_add(
     wasi: Wasi,
 ) -> Result<LoadedPlugin, LoadError> {
     let trust = Trust { signers: signers.to_vec(), ..Trust::default() };
-    let wanted = Wanted { path, limits, signature: !signers.is_empty() };
-    let found = Reader::new().read(wanted).await?;
-    let signer = Terms::of(&trust, limits, path).vouch(&found)?;
+    let request = ReadRequest { path, limits, signature: !signers.is_empty() };
+    let found = Reader::new().read(request).await?;
+    let signer = Admission::of(&trust, limits, path).verify_provenance(&found)?;
     LoadedPlugin::load(engine, File::found(path, found, signer), limits, wasi).await
 }
 
-impl Said {
-    /// The terms for a file of this name.
-    pub(super) fn terms(&self, path: &Path) -> Terms<'_> {
-        Terms::of(&self.trust, &self.limits, path)
+impl AdmissionRules {
+    /// The rules for a file of this name.
+    pub(super) fn admission(&self, path: &Path) -> Admission<'_> {
+        Admission::of(&self.trust, &self.limits, path)
     }
 
     /// Whether a file needs a signature.
-    pub(super) fn asks_for_signatures(&self) -> bool {
+    pub(super) fn requires_signatures(&self) -> bool {
         !self.trust.signers.is_empty()
     }
 }
 
-impl<'a> Terms<'a> {
-    /// The terms for a file of this name.
+impl<'a> Admission<'a> {
+    /// The rules for a file of this name.
     pub(super) fn of(trust: &'a Trust, all: &'a PluginLimits, path: &Path) -> Self {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         Self { trust, all, named: stem.and_then(|stem| trust.grant_for_file(stem)) }
     }
 
-    /// What it may use while it is loaded.
+    /// Its limits while it is loaded.
     pub(super) fn limits(&self) -> &'a PluginLimits {
         self.named.map_or(self.all, |(_, grant)| &grant.limits)
     }
 
-    /// What happens to its imports of WASI.
+    /// The treatment of its WASI imports.
     pub(super) fn wasi(&self) -> Wasi {
         self.named.map(|(_, grant)| grant.wasi).unwrap_or_default()
     }
 
-    /// Looks whether somebody vouches for these bytes, and says who signed them. Nothing is made of them before that.
+    /// Verifies pin and signature of these bytes, before they are used, and returns the signer.
     ///
     /// # Errors
-    /// A pin or a signature is asked for, and there is none, or none that holds.
-    pub(super) fn vouch(&self, found: &Found) -> Result<Option<Signer>, LoadError> {
-        self.ask_for_a_pin(found.sha256)?;
+    /// A pin or a signature is required and missing or not valid.
+    pub(super) fn verify_provenance(&self, found: &ComponentFile) -> Result<Option<Signer>, LoadError> {
+        self.check_pin(found.sha256)?;
         if self.trust.signers.is_empty() {
             return Ok(None);
         }
@@ -133,19 +133,19 @@ impl<'a> Terms<'a> {
         Err(refused.map_or(LoadError::Unsigned, LoadError::Signature))
     }
 
-    /// Looks whether a plugin asks for no more than it may. `built_in` is what the plugin says of itself whose place it
-    /// takes.
+    /// Checks that a plugin requires no more than it is granted. `built_in` is the description of the embedded plugin that it
+    /// replaces.
     ///
     /// # Errors
-    /// It asks for more, or is not the one that was vouched for.
-    pub(super) fn admit(&self, plugin: &LoadedPlugin, built_in: Option<&Description>) -> Result<(), LoadError> {
+    /// It requires more, or its pin, signature or name does not match.
+    pub(super) fn check_grant(&self, plugin: &LoadedPlugin, built_in: Option<&Description>) -> Result<(), LoadError> {
         let (id, description) = (plugin.id(), plugin.description());
         if let Some((named, _)) = self.named
             && named != id
         {
-            return Err(LoadError::OtherName { named: named.clone(), id: id.clone() });
+            return Err(LoadError::NameMismatch { named: named.clone(), id: id.clone() });
         }
-        self.ask_for_a_pin(plugin.sha256())?;
+        self.check_pin(plugin.sha256())?;
         if !self.trust.signers.is_empty() && !plugin.signer().is_some_and(|by| self.trust.signers.contains(by)) {
             return Err(LoadError::Unsigned);
         }
@@ -153,7 +153,7 @@ impl<'a> Terms<'a> {
         if let Some(pinned) = grant.and_then(|grant| grant.sha256)
             && pinned != plugin.sha256()
         {
-            return Err(LoadError::OtherThanPinned { id: id.clone(), found: plugin.sha256(), pinned });
+            return Err(LoadError::PinMismatch { id: id.clone(), found: plugin.sha256(), pinned });
         }
         let wasi = grant.map(|grant| grant.wasi).unwrap_or_default();
         if wasi == Wasi::Refuse && !plugin.traps().is_empty() {
@@ -170,7 +170,7 @@ impl<'a> Terms<'a> {
         more("the file of the CLI's home", keep, grant.and_then(|grant| grant.home.as_ref()))
     }
 
-    fn ask_for_a_pin(&self, sha256: Sha256Sum) -> Result<(), LoadError> {
+    fn check_pin(&self, sha256: Sha256Sum) -> Result<(), LoadError> {
         if self.trust.require_pin && !self.trust.is_pinned(sha256) {
             return Err(LoadError::Unpinned(sha256));
         }

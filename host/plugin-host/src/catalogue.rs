@@ -1,4 +1,4 @@
-//! Which plugins there are: those of the program, and those of the plugin folder in their last good version.
+//! The catalogue of plugins: those of the program, and those of the plugin folder in their last good version.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,48 +6,48 @@ use std::sync::Arc;
 
 use agentbay_domain::{Authority, Description, Granted, PluginId, PluginLimits, Trust, Wasi, visible_path};
 
+use super::admission::{Admission, AdmissionRules};
 use super::driver::Driver;
 use super::embedded;
 use super::engine::Engine;
 use super::error::LoadError;
-use super::folder::{Folder, Judged, Look};
-use super::health::Trouble;
+use super::folder::{Folder, ScanOptions, Verdict};
+use super::health::FailureSignal;
 use super::load::{File, LoadedPlugin};
-use super::terms::{Said, Terms};
 
-/// A file of the plugin folder that is not in use, and why.
+/// A file of the plugin folder that is not in use, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// The file.
     pub path: PathBuf,
-    /// Why it is not in use.
+    /// The reason.
     pub reason: String,
 }
 
 /// The plugins in use, and the files that are not.
 #[derive(Debug, Clone, Default)]
 pub struct PluginSet {
-    /// The plugins in use, with what each may do.
+    /// The plugins in use, with their authority.
     pub drivers: BTreeMap<PluginId, Arc<Driver>>,
-    /// The files that are not.
+    /// The files that are not in use.
     pub refusals: Vec<Refusal>,
-    /// The files that are still being loaded. What they were before stays in use.
+    /// The files that are still being loaded. Their previous versions stay in use.
     pub loading: Vec<PathBuf>,
 }
 
-/// Every plugin there is, kept from one look at the folder to the next.
+/// All plugins, kept from one scan of the folder to the next.
 pub struct Catalogue {
     engine: Engine,
     embedded: Vec<Arc<LoadedPlugin>>,
     folder: Folder,
-    /// What was said of plugins at the last look.
-    said: Said,
+    /// The rules of the last scan.
+    rules: AdmissionRules,
 }
 
-/// The files that claim to be the plugin of an id.
-type Claims = BTreeMap<PluginId, Vec<Claim>>;
+/// The files that have a plugin of an id.
+type Candidates = BTreeMap<PluginId, Vec<Candidate>>;
 
-type Claim = (PathBuf, Arc<LoadedPlugin>);
+type Candidate = (PathBuf, Arc<LoadedPlugin>);
 
 impl std::fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -59,122 +59,131 @@ impl Catalogue {
     /// Loads the plugins of the program.
     ///
     /// # Errors
-    /// The one of this id cannot be loaded: the program was built wrongly, or the limits are too tight even for it.
+    /// The plugin of this id cannot be loaded: the program was built wrongly, or the limits are too low for it.
     pub async fn new(engine: Engine, limits: &PluginLimits) -> Result<Self, (&'static str, LoadError)> {
         let (mut embedded, folder) = (Vec::new(), Folder::new(&engine));
         for &(id, bytes) in embedded::COMPONENTS {
             let plugin = LoadedPlugin::load(&engine, File::embedded(bytes), limits, Wasi::Refuse).await;
             embedded.push(Arc::new(plugin.map_err(|error| (id, error))?));
         }
-        Ok(Self { engine, embedded, folder, said: Said::default() })
+        Ok(Self { engine, embedded, folder, rules: AdmissionRules::default() })
     }
 
-    /// Tells when one of the plugins fails.
-    pub fn trouble(&self) -> Trouble {
-        self.engine.trouble().clone()
+    /// Signals failures of the plugins.
+    pub fn failure_signal(&self) -> FailureSignal {
+        self.engine.failure_signal().clone()
     }
 
-    /// A plugin with what it may do and use by what was said at the last look. Where nothing was said of programs, it may
-    /// start those of the plugin of the program whose place it takes.
+    /// A plugin with its authority and limits by the current rules. Without a grant of programs, it may start those of the
+    /// embedded plugin that it replaces.
     fn driver(&self, plugin: &Arc<LoadedPlugin>) -> Driver {
-        let (id, grant) = (plugin.id(), self.said.trust.grants.get(plugin.id()));
+        let (id, grant) = (plugin.id(), self.rules.trust.grants.get(plugin.id()));
         let granted = grant.and_then(|grant| grant.programs.clone());
         let own = || built_in(&self.embedded, id).map(|built_in| built_in.programs.iter().cloned().collect());
         let authority = Authority {
             programs: granted.or_else(own).unwrap_or_default(),
             variables: Granted::by(grant, self.is_built_in(plugin)),
         };
-        let limits = self.said.trust.limits_of(id, self.said.limits);
+        let limits = self.rules.trust.limits_of(id, self.rules.limits);
         Driver { plugin: Arc::clone(plugin), authority, limits }
     }
 
-    /// Whether it is one of the program's own, wherever it lies.
+    /// Whether it has the same bytes as an embedded plugin.
     fn is_built_in(&self, plugin: &LoadedPlugin) -> bool {
         self.embedded.iter().any(|own| own.sha256() == plugin.sha256())
     }
 
-    /// Looks at the folder and says what is in use from now on. Files that did not change are not loaded again, unless
-    /// something else is said of plugins now.
-    pub async fn rescan(&mut self, dir: &Path, trust: &Trust, limits: &PluginLimits, look: Look) -> PluginSet {
-        let said = Said { trust: trust.clone(), limits: *limits };
-        if self.said != said {
-            self.folder.forget();
-            self.said = said;
+    /// Scans the folder and returns the plugins in use. Unchanged files are not loaded again, unless the rules have changed.
+    pub async fn rescan(
+        &mut self,
+        dir: &Path,
+        trust: &Trust,
+        limits: &PluginLimits,
+        options: ScanOptions,
+    ) -> PluginSet {
+        let rules = AdmissionRules { trust: trust.clone(), limits: *limits };
+        if self.rules != rules {
+            self.folder.invalidate();
+            self.rules = rules;
         }
         let mut set = PluginSet::default();
         match self.folder.list(dir, limits).await {
-            Ok(files) => self.folder.look_at(files, look, &self.said).await,
+            Ok(files) => self.folder.update(files, options, &self.rules).await,
             Err(error) => set.refusals.push(Refusal { path: dir.to_owned(), reason: error.to_string() }),
         }
-        let claims = self.judge(&mut set);
-        let chosen = self.choose(claims, &mut set.refusals);
+        let candidates = self.evaluate(&mut set);
+        let chosen = self.choose(candidates, &mut set.refusals);
         let driver = |(id, plugin): (PluginId, Arc<LoadedPlugin>)| (id, Arc::new(self.driver(&plugin)));
         set.drivers = chosen.into_iter().map(driver).collect();
         set
     }
 
-    /// Waits until another file is through with loading, so that it is time to look again; for ever if none is being
-    /// loaded. Nothing is lost if it is given up on.
+    /// Waits until another file has been loaded, so that a scan is due; pending without limit if none is being loaded.
+    /// Cancel-safe.
     pub async fn loaded(&mut self) {
-        self.folder.loaded(&self.said).await;
+        self.folder.loaded(&self.rules).await;
     }
 
     /// The good version of each file that has one, by id.
-    fn judge(&mut self, set: &mut PluginSet) -> Claims {
-        let mut claims = Claims::new();
-        for (path, slot) in self.folder.slots() {
-            match slot.judge(|plugin| admit(&self.embedded, plugin, &self.said.terms(path))) {
-                Judged::Taken => {}
-                Judged::Loading => set.loading.push(path.clone()),
-                Judged::Refused(reason) => set.refusals.push(Refusal { path: path.clone(), reason }),
+    fn evaluate(&mut self, set: &mut PluginSet) -> Candidates {
+        let mut candidates = Candidates::new();
+        for (path, tracked) in self.folder.files() {
+            match tracked.evaluate(|plugin| check_grant(&self.embedded, plugin, &self.rules.admission(path))) {
+                Verdict::Accepted => {}
+                Verdict::Loading => set.loading.push(path.clone()),
+                Verdict::Refused(reason) => set.refusals.push(Refusal { path: path.clone(), reason }),
             }
-            if let Some(plugin) = &slot.good {
-                claims.entry(plugin.id().clone()).or_default().push((path.clone(), Arc::clone(plugin)));
+            if let Some(plugin) = &tracked.good {
+                candidates.entry(plugin.id().clone()).or_default().push((path.clone(), Arc::clone(plugin)));
             }
         }
-        claims
+        candidates
     }
 
-    /// A file takes the place of an embedded plugin. Of several with one id, the one that is named after it is taken, else
-    /// none: what was in use before does not count, since it would not be known at the next start.
-    fn choose(&self, claims: Claims, refusals: &mut Vec<Refusal>) -> BTreeMap<PluginId, Arc<LoadedPlugin>> {
+    /// A file replaces an embedded plugin. Of several with one id, the one that is named after it is used, else none: the one
+    /// in use before does not count, since that would not be known at the next start.
+    fn choose(&self, candidates: Candidates, refusals: &mut Vec<Refusal>) -> BTreeMap<PluginId, Arc<LoadedPlugin>> {
         let embedded = self.embedded.iter().map(|plugin| (plugin.id().clone(), Arc::clone(plugin)));
         let mut plugins: BTreeMap<_, _> = embedded.collect();
-        for (id, claims) in claims {
-            let chosen = match &claims[..] {
+        for (id, candidates) in candidates {
+            let chosen = match &candidates[..] {
                 [only] => Some(only),
                 several => several.iter().find(|(path, _)| is_named_after(&id, path)),
             };
-            let others = claims.iter().filter(|(path, _)| chosen.is_none_or(|(chosen, _)| chosen != path));
-            refusals.extend(others.map(|(path, _)| claimed_twice(&id, path, chosen, &claims)));
+            let others = candidates.iter().filter(|(path, _)| chosen.is_none_or(|(chosen, _)| chosen != path));
+            refusals.extend(others.map(|(path, _)| duplicate_id(&id, path, chosen, &candidates)));
             plugins.extend(chosen.map(|(_, plugin)| (id, Arc::clone(plugin))));
         }
         plugins
     }
 }
 
-/// Looks whether a plugin asks for no more than it may, given the plugins of the program.
-fn admit(embedded: &[Arc<LoadedPlugin>], plugin: &LoadedPlugin, terms: &Terms<'_>) -> Result<(), LoadError> {
-    terms.admit(plugin, built_in(embedded, plugin.id()))
+/// Checks that a plugin requires no more than it is granted, given the embedded plugins.
+fn check_grant(
+    embedded: &[Arc<LoadedPlugin>],
+    plugin: &LoadedPlugin,
+    admission: &Admission<'_>,
+) -> Result<(), LoadError> {
+    admission.check_grant(plugin, built_in(embedded, plugin.id()))
 }
 
-/// What the plugin of the program with this id says of itself.
+/// The description of the embedded plugin with this id.
 fn built_in<'a>(embedded: &'a [Arc<LoadedPlugin>], id: &PluginId) -> Option<&'a Description> {
     embedded.iter().find(|plugin| plugin.id() == id).map(|plugin| plugin.description())
 }
 
-/// As `plugin add` names it.
+/// Whether a file has the name that `plugin add` gives it.
 fn is_named_after(id: &PluginId, path: &Path) -> bool {
     path.file_stem().is_some_and(|stem| stem == id.as_str())
 }
 
-/// Why a file is not taken whose id another has as well.
-fn claimed_twice(id: &PluginId, path: &Path, chosen: Option<&Claim>, claims: &[Claim]) -> Refusal {
-    let others = claims.iter().filter(|(other, _)| other != path).map(|(other, _)| visible_path(other));
+/// The refusal of a file whose id another file has as well.
+fn duplicate_id(id: &PluginId, path: &Path, chosen: Option<&Candidate>, candidates: &[Candidate]) -> Refusal {
+    let others = candidates.iter().filter(|(other, _)| other != path).map(|(other, _)| visible_path(other));
     let id = id.clone();
     let reason = match chosen {
-        Some((chosen, _)) => LoadError::Second { id, other: visible_path(chosen) },
-        None => LoadError::Twice { id, other: others.collect::<Vec<_>>().join(" and ") },
+        Some((chosen, _)) => LoadError::IdInUse { id, other: visible_path(chosen) },
+        None => LoadError::DuplicateId { id, other: others.collect::<Vec<_>>().join(" and ") },
     };
     Refusal { path: path.to_owned(), reason: reason.to_string() }
 }

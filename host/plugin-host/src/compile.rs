@@ -1,9 +1,9 @@
-//! Compiling components, and what there is to say if that fails.
+//! Compiles components.
 //!
-//! A compiler cannot be stopped, nor held to an amount of memory, and what it is given may be made to take much of both. So
-//! what strangers wrote is compiled in a process apart first, which puts the code into the compile cache; here it is then
-//! taken from there. Where the cache cannot be written, it is compiled here once more, of which is known by then that it
-//! can be done. Who starts that process is not known here.
+//! The compiler cannot be stopped or limited in memory, and a component can be made to need much time and memory. So third
+//! party components are first compiled in a separate process, which writes the code to the compile cache; this process then
+//! reads it from there. If the cache cannot be written, the component is compiled here again, which is safe since the other
+//! process succeeded within its limits. The caller provides that process.
 
 use std::fmt;
 use std::future::Future;
@@ -19,19 +19,19 @@ use super::error::CompileError;
 use super::text::one_line;
 use super::wasm;
 
-/// Compiles components apart from this process.
+/// Compiles components in a separate process.
 pub trait Compiler: fmt::Debug + Send + Sync {
-    /// Compiles one, so that its code is in the cache. Broken off when it is dropped.
-    fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> Compiling<'a>;
+    /// Compiles a component, so that its code is in the cache. Dropping the future ends the compilation.
+    fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> CompileFuture<'a>;
 }
 
-/// What compiling comes to.
-pub type Compiling<'a> = Pin<Box<dyn Future<Output = Result<(), CompileError>> + Send + 'a>>;
+/// The future of a compilation.
+pub type CompileFuture<'a> = Pin<Box<dyn Future<Output = Result<(), CompileError>> + Send + 'a>>;
 
-/// Why this process has compiled nothing.
+/// Errors of compiling in this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Uncompiled {
-    /// The bytes are no valid component, for this reason.
+pub enum CompileFailure {
+    /// The bytes are not a valid component, for this reason.
     Invalid(String),
     /// There was not enough memory.
     NoMemory,
@@ -40,13 +40,13 @@ pub enum Uncompiled {
 /// Compiles a component in this process, so that its code is in the cache.
 ///
 /// # Errors
-/// See [`Uncompiled`]. Where memory is wanting, the process may end instead.
-pub fn compile(cache: &Path, component: &[u8]) -> Result<(), Uncompiled> {
-    let engine = wasm::engine(cache).map_err(|error| Uncompiled::Invalid(error.to_string()))?;
+/// See [`CompileFailure`]. If memory runs out, the process may end instead.
+pub fn compile(cache: &Path, component: &[u8]) -> Result<(), CompileFailure> {
+    let engine = wasm::engine(cache).map_err(|error| CompileFailure::Invalid(error.to_string()))?;
     match Component::from_binary(&engine, component) {
         Ok(_in_the_cache) => Ok(()),
-        Err(error) if error.chain().any(is_no_memory) => Err(Uncompiled::NoMemory),
-        Err(invalid) => Err(Uncompiled::Invalid(one_line(&format!("{invalid:#}")))),
+        Err(error) if error.chain().any(is_no_memory) => Err(CompileFailure::NoMemory),
+        Err(invalid) => Err(CompileFailure::Invalid(one_line(&format!("{invalid:#}")))),
     }
 }
 

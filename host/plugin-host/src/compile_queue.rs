@@ -1,125 +1,125 @@
-//! Whose turn it is to be compiled. Compiling takes long if its author wants it to, so that those who come later must not
-//! wait for all who came before.
+//! The order in which files are compiled. A component can be made to compile slowly, so a file must not wait for all that
+//! arrived before it.
 //!
-//! Every file has a short try first. What does not get through in it goes on to the one place for long tries, where it has
-//! all its time. Files that somebody vouches for, or that did well before, have a place of their own for the first try:
-//! they never wait for those of which nothing is known. Of those, the newest comes first: it waits for one of the others at
-//! the most, and not for all that lie there already.
+//! Every file has a short first attempt. If that times out, it moves to the one slot for long attempts, with its full time
+//! limit. Files with a verified pin or signature, or whose last version loaded, have a separate slot for the first attempt:
+//! they never wait for unknown files. Of the unknown files the newest is first: it waits for at most one other, and not for
+//! all that are queued.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use tokio::sync::oneshot;
 
-/// A first try has this part of `limits.plugin_compile`: 7.5 s by default, ten times what a large plugin takes.
-pub(super) const FIRST_PART: u32 = 8;
+/// A first attempt has this fraction of `limits.plugin_compile`: 7.5 s by default, ten times what a large plugin takes.
+pub(super) const FIRST_ATTEMPT_PART: u32 = 8;
 
-/// The places for files that are compiled.
-pub(super) struct Places {
+/// The queues for compiling files.
+pub(super) struct CompileQueues {
     known: Arc<Queue>,
     unknown: Arc<Queue>,
     long: Arc<Queue>,
 }
 
-/// What a place is for.
+/// The purpose of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Try {
-    /// The first try of a file that somebody vouches for, or that did well before.
+pub(super) enum QueueKind {
+    /// The first attempt of a file with a verified pin or signature, or whose last version loaded.
     Known,
-    /// The first try of any other.
+    /// The first attempt of any other file.
     Unknown,
-    /// Whatever did not get through in its first.
+    /// The attempt after a first one that timed out.
     Long,
 }
 
-/// Those who wait for a place of one kind.
+/// The slots of one kind and the files that wait for one.
 struct Queue {
-    next: Next,
+    order: Order,
     waiting: Mutex<Waiting>,
 }
 
-/// Who comes first.
+/// Which waiting file is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum Order {
     Oldest,
     Newest,
 }
 
 struct Waiting {
     free: usize,
-    /// The oldest first.
-    all: Vec<oneshot::Sender<Place>>,
+    /// Oldest first.
+    all: Vec<oneshot::Sender<CompileSlot>>,
 }
 
-/// A place. It is given on when it is dropped, wherever that happens.
-pub(super) struct Place(Option<Arc<Queue>>);
+/// A slot. On drop it is passed to the next waiting file.
+pub(super) struct CompileSlot(Option<Arc<Queue>>);
 
-/// How many files of which nothing is known are tried at once.
-pub(super) fn unknown_at_once() -> usize {
+/// Number of unknown files that are compiled at once.
+pub(super) fn unknown_slots() -> usize {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     (processors / 2).max(1)
 }
 
-impl Places {
+impl CompileQueues {
     pub(super) fn new() -> Self {
-        let known = Queue::new(1, Next::Oldest);
-        let unknown = Queue::new(unknown_at_once(), Next::Newest);
-        Self { known, unknown, long: Queue::new(1, Next::Oldest) }
+        let known = Queue::new(1, Order::Oldest);
+        let unknown = Queue::new(unknown_slots(), Order::Newest);
+        Self { known, unknown, long: Queue::new(1, Order::Oldest) }
     }
 
-    /// A place, once there is one.
-    pub(super) async fn one(&self, attempt: Try) -> Option<Place> {
-        let queue = match attempt {
-            Try::Known => &self.known,
-            Try::Unknown => &self.unknown,
-            Try::Long => &self.long,
+    /// Waits for a slot.
+    pub(super) async fn acquire(&self, kind: QueueKind) -> Option<CompileSlot> {
+        let queue = match kind {
+            QueueKind::Known => &self.known,
+            QueueKind::Unknown => &self.unknown,
+            QueueKind::Long => &self.long,
         };
-        queue.one().await
+        queue.acquire().await
     }
 }
 
 impl Queue {
-    fn new(places: usize, next: Next) -> Arc<Self> {
-        Arc::new(Self { next, waiting: Mutex::new(Waiting { free: places, all: Vec::new() }) })
+    fn new(slots: usize, order: Order) -> Arc<Self> {
+        Arc::new(Self { order, waiting: Mutex::new(Waiting { free: slots, all: Vec::new() }) })
     }
 
-    async fn one(self: &Arc<Self>) -> Option<Place> {
-        let place = {
+    async fn acquire(self: &Arc<Self>) -> Option<CompileSlot> {
+        let slot = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             if waiting.free > 0 {
                 waiting.free -= 1;
-                return Some(Place(Some(Arc::clone(self))));
+                return Some(CompileSlot(Some(Arc::clone(self))));
             }
-            let (give, place) = oneshot::channel();
-            waiting.all.push(give);
-            place
+            let (sender, slot) = oneshot::channel();
+            waiting.all.push(sender);
+            slot
         };
-        place.await.ok()
+        slot.await.ok()
     }
 
-    /// Gives a place to the next who still waits for one.
-    fn give_on(self: Arc<Self>) {
+    /// Passes the slot to the next file that still waits.
+    fn pass_on(self: Arc<Self>) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.all.retain(|waits| !waits.is_closed());
-        let next = match self.next {
-            Next::Newest => waiting.all.pop(),
-            Next::Oldest if waiting.all.is_empty() => None,
-            Next::Oldest => Some(waiting.all.remove(0)),
+        let next = match self.order {
+            Order::Newest => waiting.all.pop(),
+            Order::Oldest if waiting.all.is_empty() => None,
+            Order::Oldest => Some(waiting.all.remove(0)),
         };
         let Some(next) = next else {
             waiting.free += 1;
             return;
         };
         drop(waiting);
-        // Whoever has gone away meanwhile gives it on by dropping it, here or where it was received.
-        drop(next.send(Place(Some(self))));
+        // If the receiver was dropped meanwhile, dropping the slot passes it on again.
+        drop(next.send(CompileSlot(Some(self))));
     }
 }
 
-impl Drop for Place {
+impl Drop for CompileSlot {
     fn drop(&mut self) {
         if let Some(queue) = self.0.take() {
-            queue.give_on();
+            queue.pass_on();
         }
     }
 }
@@ -134,38 +134,38 @@ mod tests {
 
     fn polled<T>(future: Pin<&mut impl Future<Output = Option<T>>>) -> Option<T> {
         match future.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(place) => place,
+            Poll::Ready(slot) => slot,
             Poll::Pending => None,
         }
     }
 
     #[test]
-    fn a_place_goes_to_the_newest_or_the_oldest_of_those_who_still_wait() {
-        for (next, second_comes_first) in [(Next::Newest, true), (Next::Oldest, false)] {
-            let queue = Queue::new(1, next);
-            let place = polled(pin!(queue.one())).expect("it is free");
-            let (mut first, mut second) = (pin!(queue.one()), pin!(queue.one()));
-            let mut gone = Box::pin(queue.one());
+    fn a_slot_is_passed_to_the_newest_or_oldest_that_still_waits() {
+        for (order, second_is_first) in [(Order::Newest, true), (Order::Oldest, false)] {
+            let queue = Queue::new(1, order);
+            let slot = polled(pin!(queue.acquire())).expect("the slot is free");
+            let (mut first, mut second) = (pin!(queue.acquire()), pin!(queue.acquire()));
+            let mut gone = Box::pin(queue.acquire());
             assert!(polled(first.as_mut()).is_none() && polled(second.as_mut()).is_none());
             assert!(polled(gone.as_mut()).is_none());
             drop(gone);
-            drop(place);
-            let (early, late) = if second_comes_first { (second, first) } else { (first, second) };
+            drop(slot);
+            let (early, late) = if second_is_first { (second, first) } else { (first, second) };
             let (mut early, mut late) = (early, late);
             assert!(polled(late.as_mut()).is_none());
-            drop(polled(early.as_mut()).expect("it comes first"));
+            drop(polled(early.as_mut()).expect("it is first"));
             assert!(polled(late.as_mut()).is_some());
         }
     }
 
     #[test]
-    fn a_place_that_was_given_to_somebody_who_then_goes_away_is_not_lost() {
-        let queue = Queue::new(1, Next::Newest);
-        let place = polled(pin!(queue.one())).expect("it is free");
-        let mut waits = Box::pin(queue.one());
+    fn a_slot_that_was_passed_to_a_dropped_waiter_is_not_lost() {
+        let queue = Queue::new(1, Order::Newest);
+        let slot = polled(pin!(queue.acquire())).expect("the slot is free");
+        let mut waits = Box::pin(queue.acquire());
         assert!(polled(waits.as_mut()).is_none());
-        drop(place);
+        drop(slot);
         drop(waits);
-        assert!(polled(pin!(queue.one())).is_some());
+        assert!(polled(pin!(queue.acquire())).is_some());
     }
 }

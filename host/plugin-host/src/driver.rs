@@ -1,4 +1,4 @@
-//! What stands behind the models that name a driver: its plugin, and what that may do and use.
+//! A driver as models use it: the plugin, its authority and its limits.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use agentbay_domain::{Authority, PluginLimits};
 
 use super::load::LoadedPlugin;
 
-/// A plugin, with what it may do and use.
+/// A plugin with its authority and limits.
 pub struct Driver {
     /// The plugin.
     pub plugin: Arc<LoadedPlugin>,
-    /// What its plans may do.
+    /// The authority of its plans.
     pub authority: Authority,
-    /// What it may use in a run.
+    /// Its limits in a run.
     pub limits: PluginLimits,
 }
 

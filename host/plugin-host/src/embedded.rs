@@ -1,16 +1,16 @@
-//! The components that are part of the program: all that lie in `plugins/prebuilt`, where `make plugins` puts them.
+//! The components that are part of the program: all files in `plugins/prebuilt`, which `make plugins` builds.
 
 use std::sync::LazyLock;
 
 use agentbay_domain::Sha256Sum;
 
-/// A component's bytes, and the id it is built under.
+/// Id and bytes of each component.
 pub(super) const COMPONENTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/components.rs"));
 
 static DIGESTS: LazyLock<Vec<Sha256Sum>> =
     LazyLock::new(|| COMPONENTS.iter().map(|(_, bytes)| Sha256Sum::of(bytes)).collect());
 
-/// Whether bytes of this hash are a component of the program, wherever they were read from.
+/// Whether bytes with this hash are a component of the program, no matter where they were read from.
 pub fn is_embedded(sha256: Sha256Sum) -> bool {
     DIGESTS.contains(&sha256)
 }

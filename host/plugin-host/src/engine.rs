@@ -1,13 +1,13 @@
-//! The one WebAssembly engine of the process: its settings, its compile cache, the thread that counts time, and what it
-//! lends to plugins: the compiler for what strangers wrote, and the lane for calls that take long.
+//! The one WebAssembly engine of the process: its settings, its compile cache, the thread that counts time, and what plugins
+//! share: the compiler for third party components, and the executor for long calls.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use super::compile::Compiler;
 use super::epoch::start_ticker;
-use super::health::Trouble;
-use super::lane::Lane;
+use super::executor::Executor;
+use super::health::FailureSignal;
 use super::observer::Observer;
 use super::wasm::{self, EngineError};
 
@@ -16,9 +16,9 @@ use super::wasm::{self, EngineError};
 pub struct Engine {
     wasm: wasmtime::Engine,
     compiler: Arc<dyn Compiler>,
-    lane: Lane,
+    executor: Executor,
     observer: Arc<dyn Observer>,
-    trouble: Trouble,
+    failure_signal: FailureSignal,
 }
 
 impl std::fmt::Debug for Engine {
@@ -28,16 +28,16 @@ impl std::fmt::Debug for Engine {
 }
 
 impl Engine {
-    /// Sets the engine up, with compiled code kept in the folder `cache`, which is there and private to the user: what lies in
-    /// it is run as native code. What strangers wrote is compiled by `compiler`, with the same cache.
+    /// Creates the engine, with compiled code in the folder `cache`, which must exist and be private to the user: its content is
+    /// run as native code. Third party components are compiled by `compiler`, with the same cache.
     ///
     /// # Errors
     /// See [`EngineError`].
     pub fn new(cache: &Path, compiler: Arc<dyn Compiler>, observer: Arc<dyn Observer>) -> Result<Self, EngineError> {
         let wasm = wasm::engine(cache)?;
         start_ticker(&wasm).map_err(EngineError::Threads)?;
-        let lane = Lane::new().map_err(EngineError::Threads)?;
-        Ok(Self { wasm, compiler, lane, observer, trouble: Trouble::default() })
+        let executor = Executor::new().map_err(EngineError::Threads)?;
+        Ok(Self { wasm, compiler, executor, observer, failure_signal: FailureSignal::default() })
     }
 
     pub(super) fn wasm(&self) -> &wasmtime::Engine {
@@ -48,16 +48,16 @@ impl Engine {
         &*self.compiler
     }
 
-    pub(super) fn lane(&self) -> &Lane {
-        &self.lane
+    pub(super) fn executor(&self) -> &Executor {
+        &self.executor
     }
 
     pub(super) fn observer(&self) -> &Arc<dyn Observer> {
         &self.observer
     }
 
-    /// Tells when one of its plugins fails.
-    pub(super) fn trouble(&self) -> &Trouble {
-        &self.trouble
+    /// Signals failures of its plugins.
+    pub(super) fn failure_signal(&self) -> &FailureSignal {
+        &self.failure_signal
     }
 }

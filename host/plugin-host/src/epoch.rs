@@ -1,4 +1,4 @@
-//! Time as plugins are held to it: the ticks of the engine, and what a thread has used of a processor.
+//! The clocks for limits of plugins: the ticks of the engine, and the processor time of a thread.
 
 use std::io;
 use std::thread;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// How often running plugins are looked at.
+/// The interval at which running plugins are checked.
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
 /// The processor time of this thread.
@@ -14,7 +14,8 @@ pub(super) fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
-/// An OS thread rather than a task: a busy runtime would starve a task just when it is needed. It ends with the engine.
+/// Starts the ticker. It is an OS thread rather than a task, since a busy runtime would starve a task when it is needed. It
+/// ends with the engine.
 pub(super) fn start_ticker(engine: &wasmtime::Engine) -> io::Result<()> {
     let engine = engine.weak();
     let tick = move || {

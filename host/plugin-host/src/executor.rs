@@ -1,8 +1,7 @@
-//! Where plugins compute that take long: on threads of their own.
+//! The executor for long plugin calls: separate threads of lower priority.
 //!
-//! A call mostly takes microseconds and is made where it is wanted. One that has used a tick of processor time would hold
-//! up whatever else that thread has to do, so it moves here. Where a thread can have less of the processors than others,
-//! those of the lane have.
+//! Most calls take microseconds and run inline. A call that has used a tick of processor time would block other work of its
+//! thread, so it moves here. Where the system supports priorities of threads, those of the executor have a lower one.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -19,32 +18,32 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::epoch::{TICK, processor_time};
 
-/// The threads. A clone stands for the same ones.
+/// The executor. Clones share its threads.
 #[derive(Debug, Clone)]
-pub(super) struct Lane(Arc<Threads>);
+pub(super) struct Executor(Arc<Threads>);
 
 #[derive(Debug)]
 struct Threads {
     handle: Handle,
-    /// There until it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
-    /// One for each processor that long work may take.
-    turns: Arc<Semaphore>,
+    /// One slot for each processor that long work may use.
+    slots: Arc<Semaphore>,
 }
 
-/// What was done in the lane is lost: it panicked, or the process ends.
+/// The result of a task is lost: it panicked, or the process ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lost;
+pub(super) struct TaskLost;
 
-/// Work that knows how much processor time it has used.
-struct Timed<T> {
+/// A task that measures its processor time.
+struct TimedTask<T> {
     work: Pin<Box<dyn Future<Output = T> + Send>>,
     used: Duration,
 }
 
-impl<T> Timed<T> {
-    /// Does some of it, until it yields. When all is done, the processor time that it took is told as well.
-    async fn some(&mut self) -> Poll<(T, Duration)> {
+impl<T> TimedTask<T> {
+    /// Polls it once. Its result includes the processor time used.
+    async fn poll_once(&mut self) -> Poll<(T, Duration)> {
         poll_fn(|context| {
             let before = processor_time();
             let polled = self.work.as_mut().poll(context);
@@ -55,73 +54,73 @@ impl<T> Timed<T> {
     }
 }
 
-impl Lane {
-    /// Starts the threads. There are more than processors, so that short work does not wait for long work. What is long
-    /// takes turns on half of the processors, a tick each, so that the other half is there for requests.
+impl Executor {
+    /// Starts the threads. There are more threads than processors, so that short work does not wait for long work. Long work
+    /// shares half of the processors, one tick at a time, so that the other half is free for requests.
     pub(super) fn new() -> io::Result<Self> {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let runtime = Builder::new_multi_thread()
             .worker_threads(2 * processors + 2)
-            .thread_name("plugin-lane")
-            .on_thread_start(step_back)
+            .thread_name("plugin-executor")
+            .on_thread_start(lower_priority)
             .build()?;
-        let turns = Arc::new(Semaphore::new((processors / 2).max(1)));
-        Ok(Self(Arc::new(Threads { handle: runtime.handle().clone(), runtime: Some(runtime), turns })))
+        let slots = Arc::new(Semaphore::new((processors / 2).max(1)));
+        Ok(Self(Arc::new(Threads { handle: runtime.handle().clone(), runtime: Some(runtime), slots })))
     }
 
-    /// Does something that yields at ticks: here until it has used a tick, and the rest in the lane. If this is dropped,
-    /// so is that. Tells how much processor time it took as well.
-    pub(super) async fn begin_here<T: Send + 'static>(
+    /// Runs a task that yields at ticks: inline until it has used a tick, and the rest in the executor. Dropping this future
+    /// drops the task. Returns the processor time used as well.
+    pub(super) async fn run_inline_first<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> Result<(T, Duration), Lost> {
-        let mut work = Timed { work: Box::pin(work), used: Duration::ZERO };
-        // A tick also comes while the thread has to wait for a processor, which is not the plugin's doing.
+    ) -> Result<(T, Duration), TaskLost> {
+        let mut work = TimedTask { work: Box::pin(work), used: Duration::ZERO };
+        // A tick also passes while the thread waits for a processor, which is not time of the plugin.
         while work.used < TICK {
-            if let Poll::Ready(done) = work.some().await {
+            if let Poll::Ready(done) = work.poll_once().await {
                 return Ok(done);
             }
             yield_now().await;
         }
-        self.rest(work).await
+        self.offload(work).await
     }
 
-    /// Does all of it in the lane.
+    /// Runs all of it in the executor.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> Result<(T, Duration), Lost> {
-        self.rest(Timed { work: Box::pin(work), used: Duration::ZERO }).await
+    ) -> Result<(T, Duration), TaskLost> {
+        self.offload(TimedTask { work: Box::pin(work), used: Duration::ZERO }).await
     }
 
-    async fn rest<T: Send + 'static>(&self, work: Timed<T>) -> Result<(T, Duration), Lost> {
-        let turns = Arc::clone(&self.0.turns);
+    async fn offload<T: Send + 'static>(&self, work: TimedTask<T>) -> Result<(T, Duration), TaskLost> {
+        let slots = Arc::clone(&self.0.slots);
         let all = async move {
             let mut work = work;
             loop {
-                // Nobody closes it, so that there always is a turn in the end.
-                let turn = if work.used < TICK { None } else { Some(turns.acquire().await) };
-                if let Poll::Ready(done) = work.some().await {
+                // The semaphore is never closed.
+                let slot = if work.used < TICK { None } else { Some(slots.acquire().await) };
+                if let Poll::Ready(done) = work.poll_once().await {
                     return done;
                 }
-                drop(turn);
+                drop(slot);
                 yield_now().await;
             }
         };
-        AbortOnDropHandle::new(self.0.handle.spawn(all)).await.map_err(|_lost| Lost)
+        AbortOnDropHandle::new(self.0.handle.spawn(all)).await.map_err(|_lost| TaskLost)
     }
 }
 
-/// Lets other threads go first. On Linux this is for the one thread; elsewhere it would be for all of the process.
-fn step_back() {
+/// Lowers the priority of this thread. Only on Linux: on other systems it would apply to the process.
+fn lower_priority() {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, 10) {
-        tracing::debug!(%error, "threads for plugins have the priority of all others");
+        tracing::debug!(%error, "cannot lower the priority of a plugin thread");
     }
 }
 
 impl Drop for Threads {
-    /// A runtime may not be waited for where it is dropped: that may be inside another.
+    /// Without waiting: the drop may happen inside another runtime.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
@@ -137,7 +136,7 @@ mod tests {
         thread::current().name().map(str::to_owned)
     }
 
-    /// Works for longer than a tick, and then lets others go first.
+    /// Works for longer than a tick, and then yields.
     async fn work_for_a_tick() {
         let before = processor_time();
         while processor_time() - before <= TICK {}
@@ -145,29 +144,29 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_short_stays_and_the_rest_of_what_is_not_moves() {
-        let (lane, here, there) = (Lane::new().unwrap(), thread_name(), Some("plugin-lane".to_owned()));
+    async fn a_short_task_stays_inline_and_the_rest_of_a_long_one_moves_to_the_executor() {
+        let (executor, here, there) = (Executor::new().unwrap(), thread_name(), Some("plugin-executor".to_owned()));
         let short = async {
             yield_now().await;
             thread_name()
         };
-        assert_eq!(lane.begin_here(short).await.unwrap().0, here);
+        assert_eq!(executor.run_inline_first(short).await.unwrap().0, here);
         let long = async {
             let first = thread_name();
             work_for_a_tick().await;
             (first, thread_name())
         };
-        let (names, used) = lane.begin_here(long).await.unwrap();
+        let (names, used) = executor.run_inline_first(long).await.unwrap();
         assert_eq!(names, (here, there.clone()));
         assert!(used > TICK, "{used:?}");
-        assert_eq!(lane.run(async { thread_name() }).await.unwrap().0, there);
+        assert_eq!(executor.run(async { thread_name() }).await.unwrap().0, there);
     }
 
     #[tokio::test]
-    async fn a_panic_in_the_lane_loses_that_work_only() {
-        let lane = Lane::new().unwrap();
+    async fn a_panic_in_the_executor_loses_only_that_task() {
+        let executor = Executor::new().unwrap();
         let panics = async { panic!("for the test") };
-        assert_eq!(lane.run::<()>(panics).await, Err(Lost));
-        assert_eq!(lane.run(async { 1 }).await.unwrap().0, 1);
+        assert_eq!(executor.run::<()>(panics).await, Err(TaskLost));
+        assert_eq!(executor.run(async { 1 }).await.unwrap().0, 1);
     }
 }

@@ -1,8 +1,8 @@
-//! The files of the plugin folder: what was seen of each, what came of loading that, and the last version that was good.
-//! Which of them are in use is `catalogue`'s, how a file is read `reader`'s, whose turn it is to be compiled `places`'.
+//! The files of the plugin folder: the fingerprint of each, its loading state, and its last good version. `catalogue` decides
+//! which are in use, `reader` reads them, and `compile_queue` orders their compilation.
 //!
-//! Files are read and loaded beside each other, and a look waits for them only so long: one that takes its time holds up
-//! neither the others nor the settings. It comes into use with the look that follows when it is through.
+//! Files are read and loaded concurrently, and a scan waits for them only for a limited time: a slow file delays neither the
+//! others nor the settings. It comes into use with the scan after it was loaded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,78 +13,78 @@ use agentbay_domain::{PluginLimits, Sha256Sum};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::task::JoinMap;
 
+use super::admission::AdmissionRules;
 use super::engine::Engine;
 use super::error::CompileError;
 use super::error::LoadError;
 use super::file::Stamp;
 use super::load::LoadedPlugin;
-use super::loading::{Job, Workshop};
-use super::reader::{Found, Wanted};
-use super::terms::Said;
+use super::loader::{LoadJob, Loader};
+use super::reader::{ComponentFile, ReadRequest};
 
-/// How the folder is looked at.
+/// Options of a scan of the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
-    /// How long it waits for what has to be loaded.
-    pub patience: Duration,
-    /// What could not be compiled in time is tried once more, though it is as it was.
-    pub anew: bool,
+pub struct ScanOptions {
+    /// How long the scan waits for files to be loaded.
+    pub load_timeout: Duration,
+    /// Retry files that could not be compiled in time, although they are unchanged.
+    pub retry: bool,
 }
 
 /// The files of the plugin folder.
 pub(super) struct Folder {
-    workshop: Arc<Workshop>,
-    files: BTreeMap<PathBuf, Slot>,
-    /// What is being read.
-    reading: JoinMap<PathBuf, Glanced>,
-    /// What is being loaded, with what was seen of the file when that began.
-    loading: JoinMap<PathBuf, (Seen, Loaded)>,
+    loader: Arc<Loader>,
+    files: BTreeMap<PathBuf, TrackedFile>,
+    /// Files that are being read.
+    reading: JoinMap<PathBuf, ReadResult>,
+    /// Files that are being loaded, with their fingerprint at the start.
+    loading: JoinMap<PathBuf, (Fingerprint, LoadResult)>,
 }
 
-/// What is known of one file.
+/// The state of one file.
 #[derive(Default)]
-pub(super) struct Slot {
-    /// What was seen last; none if that has to be looked at again.
-    seen: Option<Seen>,
-    /// What the file system said of the file then; none if that does not tell whether it is as it was.
+pub(super) struct TrackedFile {
+    /// The last fingerprint; `None` if the file has to be evaluated again.
+    fingerprint: Option<Fingerprint>,
+    /// The file system's metadata at that time; `None` if it cannot show whether the file changed.
     stamp: Option<Stamp>,
-    /// What could not be compiled in time is to be tried once more.
-    anew: bool,
-    /// It is to be read once more when it is through with being read.
-    again: bool,
-    state: State,
-    /// The last version that was good.
+    /// Retry it if it could not be compiled in time.
+    retry: bool,
+    /// Read it again when the current read is done.
+    reread: bool,
+    state: FileState,
+    /// The last good version.
     pub(super) good: Option<Arc<LoadedPlugin>>,
 }
 
-/// What has become of the file as it was seen last.
+/// The loading state of the current content.
 #[derive(Default)]
-enum State {
+enum FileState {
     /// It is still being loaded.
     #[default]
     Loading,
-    /// It was loaded. Whether it is taken is for its terms to say.
+    /// It was loaded. Admission decides whether it is used.
     Loaded(Arc<LoadedPlugin>),
-    /// It is not taken.
+    /// It was refused.
     Refused(LoadError),
 }
 
-/// The bytes of a file and the signature beside it.
-type Seen = (Sha256Sum, Option<String>);
+/// The hash of a file and its signature.
+type Fingerprint = (Sha256Sum, Option<String>);
 
-type Loaded = Result<LoadedPlugin, LoadError>;
+type LoadResult = Result<LoadedPlugin, LoadError>;
 
-/// What came of reading a file; nothing if it is as it was.
-type Glanced = Result<Option<Found>, LoadError>;
+/// The result of reading a file; `None` if it is unchanged.
+type ReadResult = Result<Option<ComponentFile>, LoadError>;
 
-/// What has happened to a file.
+/// An event of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// It is as it was.
-    Same,
+enum FileEvent {
+    /// It is unchanged.
+    Unchanged,
     /// It was read, and is being loaded.
-    Begun,
-    /// It is refused, or could not be loaded.
+    Started,
+    /// It was refused, or could not be loaded.
     Refused,
     /// It was loaded.
     Loaded,
@@ -92,14 +92,14 @@ enum Step {
 
 impl Folder {
     pub(super) fn new(engine: &Engine) -> Self {
-        let workshop = Arc::new(Workshop::new(engine.clone()));
-        Self { workshop, files: BTreeMap::new(), reading: JoinMap::new(), loading: JoinMap::new() }
+        let loader = Arc::new(Loader::new(engine.clone()));
+        Self { loader, files: BTreeMap::new(), reading: JoinMap::new(), loading: JoinMap::new() }
     }
 
-    /// Everything in it is to be loaded again, since something else is said of it now.
-    pub(super) fn forget(&mut self) {
-        for slot in self.files.values_mut() {
-            (slot.seen, slot.stamp) = (None, None);
+    /// Marks all files to be loaded again, since the rules have changed.
+    pub(super) fn invalidate(&mut self) {
+        for tracked in self.files.values_mut() {
+            (tracked.fingerprint, tracked.stamp) = (None, None);
         }
     }
 
@@ -108,72 +108,70 @@ impl Folder {
     /// # Errors
     /// It cannot be read.
     pub(super) async fn list(&self, dir: &Path, limits: &PluginLimits) -> Result<Vec<PathBuf>, LoadError> {
-        self.workshop.reader().list(dir, limits).await
+        self.loader.reader().list(dir, limits).await
     }
 
-    /// Looks at these files, which are all there are: loads what is not as it was, and waits for it, but no longer than it
-    /// may.
-    pub(super) async fn look_at(&mut self, files: Vec<PathBuf>, look: Look, said: &Said) {
+    /// Updates the state from the complete list of files: loads changed ones and waits for them within the time limits.
+    pub(super) async fn update(&mut self, files: Vec<PathBuf>, options: ScanOptions, rules: &AdmissionRules) {
         self.files.retain(|path, _| files.contains(path));
         self.loading.abort_matching(|path| !files.contains(path));
         let mut awaited: BTreeSet<PathBuf> = files.iter().cloned().collect();
         for path in files {
-            self.begin_to_read(path, look.anew, said);
+            self.start_reading(path, options.retry, rules);
         }
-        let begun = Instant::now();
-        let read_until = begun + said.limits.read;
-        let mut until = later(begun, look.patience);
+        let started = Instant::now();
+        let read_until = started + rules.limits.read;
+        let mut until = later(started, options.load_timeout);
         while !awaited.is_empty() {
             let still_reads = awaited.iter().any(|path| self.reading.contains_key(path));
             let wait_until = if still_reads { until.max(read_until) } else { until };
-            let Ok((path, step)) = timeout_at(wait_until, self.step(said)).await else { break };
-            if step != Step::Begun {
+            let Ok((path, step)) = timeout_at(wait_until, self.next_event(rules)).await else { break };
+            if step != FileEvent::Started {
                 awaited.remove(&path);
             }
-            if step == Step::Loaded && !look.anew {
-                // What is good does not wait for the rest longer than it took itself.
-                until = until.min(later(Instant::now(), begun.elapsed()));
+            if step == FileEvent::Loaded && !options.retry {
+                // A loaded file waits for the rest at most as long as it took itself.
+                until = until.min(later(Instant::now(), started.elapsed()));
             }
         }
     }
 
-    fn begin_to_read(&mut self, path: PathBuf, anew: bool, said: &Said) {
-        let slot = self.files.entry(path.clone()).or_default();
-        slot.anew |= anew;
-        slot.again = self.reading.contains_key(&path);
-        if slot.again {
+    fn start_reading(&mut self, path: PathBuf, retry: bool, rules: &AdmissionRules) {
+        let tracked = self.files.entry(path.clone()).or_default();
+        tracked.retry |= retry;
+        tracked.reread = self.reading.contains_key(&path);
+        if tracked.reread {
             return;
         }
-        // Whoever asks has every byte read.
-        let known = slot.stamp.filter(|_| !anew);
-        let limits = *said.terms(&path).limits();
-        let (workshop, signature) = (Arc::clone(&self.workshop), said.asks_for_signatures());
+        // On a requested retry every byte is read again.
+        let known = tracked.stamp.filter(|_| !retry);
+        let limits = *rules.admission(&path).limits();
+        let (loader, signature) = (Arc::clone(&self.loader), rules.requires_signatures());
         let at = path.clone();
         self.reading.spawn(path, async move {
-            let wanted = Wanted { path: &at, limits: &limits, signature };
-            // A signature has a stamp of its own.
+            let request = ReadRequest { path: &at, limits: &limits, signature };
+            // The stamp does not cover the signature file.
             if let Some(known) = known
                 && !signature
-                && workshop.reader().glance(wanted).await? == known
+                && loader.reader().probe(request).await? == known
             {
                 return Ok(None);
             }
-            workshop.reader().read(wanted).await.map(Some)
+            loader.reader().read(request).await.map(Some)
         });
     }
 
-    /// Waits until something has happened to a file, for ever if none is being read or loaded. Nothing is lost if it is
-    /// given up on.
-    async fn step(&mut self, said: &Said) -> (PathBuf, Step) {
+    /// Waits for the next event of a file; pending without limit if none is being read or loaded. Cancel-safe.
+    async fn next_event(&mut self, rules: &AdmissionRules) -> (PathBuf, FileEvent) {
         loop {
             tokio::select! {
                 Some((path, read)) = self.reading.join_next() => {
-                    let glanced = read.unwrap_or_else(|lost| Err(LoadError::Read(lost.into())));
-                    let step = self.was_read(&path, glanced, said);
+                    let result = read.unwrap_or_else(|lost| Err(LoadError::Read(lost.into())));
+                    let step = self.on_read(&path, result, rules);
                     return (path, step);
                 }
                 Some((path, ended)) = self.loading.join_next() => {
-                    if let Some(step) = self.was_loaded(&path, ended) {
+                    if let Some(step) = self.on_loaded(&path, ended) {
                         return (path, step);
                     }
                 }
@@ -182,80 +180,83 @@ impl Folder {
         }
     }
 
-    fn was_read(&mut self, path: &Path, glanced: Glanced, said: &Said) -> Step {
-        let Some(slot) = self.files.get_mut(path) else { return Step::Same };
-        if slot.again {
-            let anew = slot.anew;
-            self.begin_to_read(path.to_owned(), anew, said);
-            return Step::Begun;
+    fn on_read(&mut self, path: &Path, result: ReadResult, rules: &AdmissionRules) -> FileEvent {
+        let Some(tracked) = self.files.get_mut(path) else { return FileEvent::Unchanged };
+        if tracked.reread {
+            let retry = tracked.retry;
+            self.start_reading(path.to_owned(), retry, rules);
+            return FileEvent::Started;
         }
-        let found = match glanced {
+        let found = match result {
             Ok(Some(found)) => found,
-            Ok(None) => return Step::Same,
+            Ok(None) => return FileEvent::Unchanged,
             Err(error) => {
                 self.loading.abort(path);
-                return slot.refuse(error);
+                return tracked.refuse(error);
             }
         };
-        slot.stamp = found.stamp;
-        let seen = (found.sha256, found.signature.clone());
-        let tried_before = slot.state.ran_out_of_time() && slot.seen.as_ref() == Some(&seen);
-        let try_again = std::mem::take(&mut slot.anew) && slot.state.may_pass();
-        if slot.seen.as_ref() == Some(&seen) && !try_again {
-            return Step::Same;
+        tracked.stamp = found.stamp;
+        let fingerprint = (found.sha256, found.signature.clone());
+        let timed_out_before = tracked.state.timed_out() && tracked.fingerprint.as_ref() == Some(&fingerprint);
+        let retries = std::mem::take(&mut tracked.retry) && tracked.state.is_retryable();
+        if tracked.fingerprint.as_ref() == Some(&fingerprint) && !retries {
+            return FileEvent::Unchanged;
         }
-        let terms = said.terms(path);
-        let signer = match terms.vouch(&found) {
+        let admission = rules.admission(path);
+        let signer = match admission.verify_provenance(&found) {
             Ok(signer) => signer,
             Err(error) => {
                 self.loading.abort(path);
-                let step = slot.refuse(error);
-                slot.seen = Some(seen);
+                let step = tracked.refuse(error);
+                tracked.fingerprint = Some(fingerprint);
                 return step;
             }
         };
-        let is_known = signer.is_some() || said.trust.is_pinned(found.sha256) || slot.state.did_well();
-        (slot.seen, slot.state) = (Some(seen.clone()), State::Loading);
-        let job = Job {
+        let is_known = signer.is_some() || rules.trust.is_pinned(found.sha256) || tracked.state.is_loaded();
+        (tracked.fingerprint, tracked.state) = (Some(fingerprint.clone()), FileState::Loading);
+        let job = LoadJob {
             path: path.to_owned(),
             sha256: found.sha256,
             signer,
-            limits: *terms.limits(),
-            wasi: terms.wasi(),
+            limits: *admission.limits(),
+            wasi: admission.wasi(),
             is_known,
-            tried_before,
+            timed_out_before,
         };
-        let workshop = Arc::clone(&self.workshop);
-        self.loading.spawn(path.to_owned(), async move { (seen, workshop.load(job).await) });
-        Step::Begun
+        let loader = Arc::clone(&self.loader);
+        self.loading.spawn(path.to_owned(), async move { (fingerprint, loader.load(job).await) });
+        FileEvent::Started
     }
 
-    fn was_loaded(&mut self, path: &Path, ended: Result<(Seen, Loaded), tokio::task::JoinError>) -> Option<Step> {
-        let slot = self.files.get_mut(path).filter(|slot| matches!(slot.state, State::Loading))?;
-        slot.state = match ended {
-            // Something else has come in its place since.
-            Ok((seen, _)) if slot.seen.as_ref() != Some(&seen) => return None,
-            Ok((_, Ok(plugin))) => State::Loaded(Arc::new(plugin)),
-            // These bytes were not judged: they are read again when they come back.
+    fn on_loaded(
+        &mut self,
+        path: &Path,
+        ended: Result<(Fingerprint, LoadResult), tokio::task::JoinError>,
+    ) -> Option<FileEvent> {
+        let tracked = self.files.get_mut(path).filter(|tracked| matches!(tracked.state, FileState::Loading))?;
+        tracked.state = match ended {
+            // The content has changed since.
+            Ok((fingerprint, _)) if tracked.fingerprint.as_ref() != Some(&fingerprint) => return None,
+            Ok((_, Ok(plugin))) => FileState::Loaded(Arc::new(plugin)),
+            // This content was not evaluated: it is read again when it is back.
             Ok((_, Err(error @ LoadError::Changed))) => {
-                slot.refuse(error);
-                return Some(Step::Refused);
+                tracked.refuse(error);
+                return Some(FileEvent::Refused);
             }
-            Ok((_, Err(error))) => State::Refused(error),
+            Ok((_, Err(error))) => FileState::Refused(error),
             Err(lost) if lost.is_cancelled() => return None,
-            Err(lost) => State::Refused(CompileError::Failed(lost.to_string()).into()),
+            Err(lost) => FileState::Refused(CompileError::Failed(lost.to_string()).into()),
         };
-        Some(if slot.state.did_well() { Step::Loaded } else { Step::Refused })
+        Some(if tracked.state.is_loaded() { FileEvent::Loaded } else { FileEvent::Refused })
     }
 
-    /// Waits until another file is through with loading, for ever if none is being loaded. Nothing is lost if it is given
-    /// up on.
-    pub(super) async fn loaded(&mut self, said: &Said) {
-        while !matches!(self.step(said).await.1, Step::Loaded | Step::Refused) {}
+    /// Waits until another file has been loaded or refused; pending without limit if none is being loaded. Cancel-safe.
+    pub(super) async fn loaded(&mut self, rules: &AdmissionRules) {
+        while !matches!(self.next_event(rules).await.1, FileEvent::Loaded | FileEvent::Refused) {}
     }
 
     /// Every file, in order.
-    pub(super) fn slots(&mut self) -> impl Iterator<Item = (&PathBuf, &mut Slot)> {
+    pub(super) fn files(&mut self) -> impl Iterator<Item = (&PathBuf, &mut TrackedFile)> {
         self.files.iter_mut()
     }
 }
@@ -265,53 +266,53 @@ fn later(time: Instant, wait: Duration) -> Instant {
     time + wait.min(FAR)
 }
 
-impl Slot {
-    /// It is not taken. That is the same as before if the reason is.
-    fn refuse(&mut self, error: LoadError) -> Step {
-        let same = matches!(&self.state, State::Refused(before) if before.to_string() == error.to_string());
-        *self = Self { state: State::Refused(error), good: self.good.take(), ..Self::default() };
-        if same { Step::Same } else { Step::Refused }
+impl TrackedFile {
+    /// Refuses the file. It is unchanged if the reason is.
+    fn refuse(&mut self, error: LoadError) -> FileEvent {
+        let same = matches!(&self.state, FileState::Refused(before) if before.to_string() == error.to_string());
+        *self = Self { state: FileState::Refused(error), good: self.good.take(), ..Self::default() };
+        if same { FileEvent::Unchanged } else { FileEvent::Refused }
     }
 
-    /// Has the version that was seen last take the place of the good one, if it is to be taken; and gives up the good one
-    /// if that is not any more. What keeps the file out of use is told.
-    pub(super) fn judge(&mut self, admit: impl Fn(&LoadedPlugin) -> Result<(), LoadError>) -> Judged {
-        self.good = self.good.take().filter(|good| admit(good).is_ok());
+    /// Replaces the good version by the current one if that is admitted, and drops the good version if it is no longer
+    /// admitted.
+    pub(super) fn evaluate(&mut self, check_grant: impl Fn(&LoadedPlugin) -> Result<(), LoadError>) -> Verdict {
+        self.good = self.good.take().filter(|good| check_grant(good).is_ok());
         match &self.state {
-            State::Loading => Judged::Loading,
-            State::Refused(error) => Judged::Refused(error.to_string()),
-            State::Loaded(plugin) => match admit(plugin) {
+            FileState::Loading => Verdict::Loading,
+            FileState::Refused(error) => Verdict::Refused(error.to_string()),
+            FileState::Loaded(plugin) => match check_grant(plugin) {
                 Ok(()) => {
                     self.good = Some(Arc::clone(plugin));
-                    Judged::Taken
+                    Verdict::Accepted
                 }
-                Err(error) => Judged::Refused(error.to_string()),
+                Err(error) => Verdict::Refused(error.to_string()),
             },
         }
     }
 }
 
-/// What becomes of a file.
-pub(super) enum Judged {
-    /// What was seen last is good.
-    Taken,
-    /// It is not known yet.
+/// The result for a file.
+pub(super) enum Verdict {
+    /// The current content is used.
+    Accepted,
+    /// It is still being loaded.
     Loading,
-    /// It is not taken, for this reason.
+    /// It is not used, for this reason.
     Refused(String),
 }
 
-impl State {
-    /// Whether the same bytes may be taken another time.
-    fn may_pass(&self) -> bool {
+impl FileState {
+    /// Whether the same content may succeed in another attempt.
+    fn is_retryable(&self) -> bool {
         matches!(self, Self::Refused(LoadError::Compile(CompileError::TooLong(_) | CompileError::Failed(_))))
     }
 
-    fn ran_out_of_time(&self) -> bool {
+    fn timed_out(&self) -> bool {
         matches!(self, Self::Refused(LoadError::Compile(CompileError::TooLong(_))))
     }
 
-    fn did_well(&self) -> bool {
+    fn is_loaded(&self) -> bool {
         matches!(self, Self::Loaded(_))
     }
 }
@@ -324,43 +325,43 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::places::{Try, unknown_at_once};
-    use crate::{Compiler, Compiling};
+    use crate::compile_queue::{QueueKind, unknown_slots};
+    use crate::{CompileFuture, Compiler};
 
     #[derive(Debug)]
     struct Compiles;
 
     impl Compiler for Compiles {
-        fn compile<'a>(&'a self, _component: Bytes, _limits: &'a PluginLimits) -> Compiling<'a> {
+        fn compile<'a>(&'a self, _component: Bytes, _limits: &'a PluginLimits) -> CompileFuture<'a> {
             Box::pin(async { Ok(()) })
         }
     }
 
     #[tokio::test]
-    async fn bytes_that_were_away_when_their_turn_came_are_loaded_when_they_are_back() {
+    async fn content_that_was_absent_at_its_turn_to_compile_is_loaded_when_it_is_back() {
         let dir = tempfile::tempdir().unwrap();
         let engine = Engine::new(&dir.path().join("cache"), Arc::new(Compiles), Arc::new(())).unwrap();
         let (path, component) = (dir.path().join("echo.wasm"), crate::embedded::COMPONENTS[0].1);
         fs::write(&path, component).unwrap();
-        let said = Said { trust: Trust::default(), limits: PluginLimits::default() };
-        let (mut folder, look) = (Folder::new(&engine), Look { patience: Duration::ZERO, anew: false });
+        let rules = AdmissionRules { trust: Trust::default(), limits: PluginLimits::default() };
+        let (mut folder, options) = (Folder::new(&engine), ScanOptions { load_timeout: Duration::ZERO, retry: false });
 
-        let workshop = Arc::clone(&folder.workshop);
+        let loader = Arc::clone(&folder.loader);
         let mut held = Vec::new();
-        for _ in 0..unknown_at_once() {
-            held.push(workshop.places.one(Try::Unknown).await);
+        for _ in 0..unknown_slots() {
+            held.push(loader.queues.acquire(QueueKind::Unknown).await);
         }
-        folder.look_at(vec![path.clone()], look, &said).await;
+        folder.update(vec![path.clone()], options, &rules).await;
         fs::remove_file(&path).unwrap();
         fs::create_dir(&path).unwrap();
         drop(held);
-        folder.loaded(&said).await;
+        folder.loaded(&rules).await;
         let refused = LoadError::Changed.to_string();
-        assert!(matches!(&folder.files[&path].state, State::Refused(error) if error.to_string() == refused));
+        assert!(matches!(&folder.files[&path].state, FileState::Refused(error) if error.to_string() == refused));
 
         fs::remove_dir(&path).unwrap();
         fs::write(&path, component).unwrap();
-        folder.look_at(vec![path.clone()], Look { patience: Duration::MAX, anew: false }, &said).await;
-        assert!(folder.files[&path].state.did_well());
+        folder.update(vec![path.clone()], ScanOptions { load_timeout: Duration::MAX, retry: false }, &rules).await;
+        assert!(folder.files[&path].state.is_loaded());
     }
 }

@@ -1,7 +1,7 @@
-//! How a plugin fares: how often it has failed in a call, when it did so last, and whether that is too often.
+//! The health of a plugin: the number of failed calls, the last failure, and whether there are too many.
 //!
-//! It is told and changes nothing: each run has a fresh instance, and whether a plugin is to go is for its user to say.
-//! A version that is loaded anew begins anew.
+//! Informational only: an unhealthy plugin stays in use, since each run has a fresh instance and removal is the user's
+//! decision. The counters start at zero when a version is loaded.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,39 +16,39 @@ use super::epoch::TICK;
 use super::error::CallError;
 use super::observer::{Observer, Version};
 
-/// So many failures …
-const OFTEN: usize = 3;
+/// This number of failures …
+const MAX_FAILURES: usize = 3;
 
-/// … within this time are too many.
+/// … within this time makes a plugin unhealthy.
 const WINDOW: SignedDuration = SignedDuration::from_mins(5);
 
-/// So many calls begin in the lane after one that took longer than a tick: some runs' worth.
-const AFTER_LONG: u32 = 50;
+/// Number of calls that start in the executor after one that took longer than a tick; enough for some runs.
+const OFFLOAD_AFTER_LONG: u32 = 50;
 
 /// The same after one that failed.
-const AFTER_FAILURE: u32 = 1000;
+const OFFLOAD_AFTER_FAILURE: u32 = 1000;
 
-/// How one version of a plugin fares. It is there as long as the version's code is: with the plugin, and with each run of it.
+/// Tracks the health of one version of a plugin. Shared by the plugin and its runs, for as long as the version's code lives.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct HealthTracker {
     version: Version,
-    trouble: Trouble,
+    failure_signal: FailureSignal,
     health: Mutex<Health>,
-    /// How many calls are to begin in the lane.
-    in_lane: AtomicU32,
+    /// Number of next calls that start in the executor.
+    to_offload: AtomicU32,
 }
 
-/// How a plugin fares. As text it is `state`, which is `healthy` or `unhealthy`, `traps`, and `last`.
+/// The health of a plugin. Serialised as `state` (`healthy` or `unhealthy`), `traps` and `last`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(into = "Told", from = "Told")]
+#[serde(into = "HealthReport", from = "HealthReport")]
 pub struct Health {
-    /// How often it has failed in a call since it was loaded: traps, and limits that it ran into.
+    /// Number of failed calls since it was loaded: traps and exceeded limits.
     pub traps: u64,
-    /// The last time that it did.
+    /// The last failed call.
     pub last: Option<Trap>,
     /// It has failed three times within five minutes.
     pub unhealthy: bool,
-    /// When it failed the last times, the oldest first.
+    /// The times of the last failures, oldest first.
     recent: Vec<Timestamp>,
 }
 
@@ -64,72 +64,72 @@ pub struct Trap {
     pub reason: String,
 }
 
-/// How a plugin fares, in the words for others.
+/// The serialised form of [`Health`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Told {
-    state: State,
+struct HealthReport {
+    state: HealthState,
     traps: u64,
     last: Option<Trap>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum State {
+enum HealthState {
     Healthy,
     Unhealthy,
 }
 
-/// Tells that some plugin has failed. A clone tells the same one who waits.
+/// Signals that some plugin has failed. Clones share the signal.
 #[derive(Debug, Clone, Default)]
-pub struct Trouble(Arc<Notify>);
+pub struct FailureSignal(Arc<Notify>);
 
-impl Trouble {
-    /// Waits until a plugin fails. What happens while nobody waits is told to the next who does.
-    pub async fn told(&self) {
+impl FailureSignal {
+    /// Waits until a plugin fails. A failure while nobody waits is delivered to the next waiter.
+    pub async fn wait(&self) {
         self.0.notified().await;
     }
 }
 
-impl Record {
-    pub(super) fn new(plugin: PluginId, observer: Arc<dyn Observer>, trouble: Trouble) -> Self {
+impl HealthTracker {
+    pub(super) fn new(plugin: PluginId, observer: Arc<dyn Observer>, failure_signal: FailureSignal) -> Self {
         let version = Version::loaded(plugin, observer);
-        Self { version, trouble, health: Mutex::default(), in_lane: AtomicU32::new(0) }
+        Self { version, failure_signal, health: Mutex::default(), to_offload: AtomicU32::new(0) }
     }
 
-    /// A call failed just now. A plan that is no plan counts as little as a refusal: the plugin went on as it should. What a
-    /// client sends does not count either, however much it is.
-    pub(super) fn note(&self, error: &CallError) {
+    /// Records a failed call. An invalid plan does not count, like a refusal: the plugin kept working. Nor does a failure
+    /// caused by a client's large input.
+    pub(super) fn record(&self, error: &CallError) {
         match error {
             CallError::Trap { call, reason } => self.trapped(call, reason),
-            CallError::Plan(_) | CallError::TooLarge { .. } | CallError::Gone => {}
+            CallError::Plan(_) | CallError::TooLarge { .. } | CallError::Unusable => {}
         }
     }
 
     fn trapped(&self, call: &'static str, reason: &str) {
         self.version.trapped();
-        self.in_lane.fetch_max(AFTER_FAILURE, Ordering::Relaxed);
+        self.to_offload.fetch_max(OFFLOAD_AFTER_FAILURE, Ordering::Relaxed);
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         let was_healthy = !health.unhealthy;
         health.trapped(Trap { at: Timestamp::now(), call: call.to_owned(), reason: reason.to_owned() });
         tracing::warn!(plugin = %self.version.plugin(), call, reason, traps = health.traps, "plugin failed");
         if was_healthy && health.unhealthy {
-            tracing::error!(plugin = %self.version.plugin(), "plugin is unhealthy: it failed {OFTEN} times within five minutes");
+            tracing::error!(plugin = %self.version.plugin(), "plugin is unhealthy: it failed {MAX_FAILURES} times within five minutes");
         }
         drop(health);
-        self.trouble.0.notify_one();
+        self.failure_signal.0.notify_one();
     }
 
-    /// Whether the next call is to begin in the lane. Not all that takes long comes to a tick: what is handed over is
-    /// copied in one go.
-    pub(super) fn begins_in_lane(&self) -> bool {
-        let one_less = |left: u32| left.checked_sub(1);
-        self.in_lane.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
+    /// Whether the next call starts in the executor. Long calls may not reach a tick: arguments and results are copied without
+    /// interruption.
+    pub(super) fn should_offload(&self) -> bool {
+        let decrement = |left: u32| left.checked_sub(1);
+        self.to_offload.fetch_update(Ordering::Relaxed, Ordering::Relaxed, decrement).is_ok()
     }
 
-    /// A call took so long.
-    pub(super) fn took(&self, time: Duration) {
+    /// Records the duration of a call.
+    pub(super) fn record_duration(&self, time: Duration) {
         if time > TICK {
-            self.in_lane.fetch_max(AFTER_LONG, Ordering::Relaxed);
+            self.to_offload.fetch_max(OFFLOAD_AFTER_LONG, Ordering::Relaxed);
         }
     }
 
@@ -145,21 +145,21 @@ impl Health {
         if let [.., first, _, last] = self.recent.as_slice() {
             self.unhealthy |= last.duration_since(*first) <= WINDOW;
         }
-        let old = self.recent.len().saturating_sub(OFTEN - 1);
+        let old = self.recent.len().saturating_sub(MAX_FAILURES - 1);
         self.recent.drain(..old);
         self.last = Some(trap);
     }
 }
 
-impl From<Health> for Told {
+impl From<Health> for HealthReport {
     fn from(Health { traps, last, unhealthy, recent: _ }: Health) -> Self {
-        Self { state: if unhealthy { State::Unhealthy } else { State::Healthy }, traps, last }
+        Self { state: if unhealthy { HealthState::Unhealthy } else { HealthState::Healthy }, traps, last }
     }
 }
 
-impl From<Told> for Health {
-    fn from(Told { state, traps, last }: Told) -> Self {
-        Self { traps, last, unhealthy: state == State::Unhealthy, recent: Vec::new() }
+impl From<HealthReport> for Health {
+    fn from(HealthReport { state, traps, last }: HealthReport) -> Self {
+        Self { traps, last, unhealthy: state == HealthState::Unhealthy, recent: Vec::new() }
     }
 }
 
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn three_traps_within_five_minutes_are_too_many() {
+    fn three_traps_within_five_minutes_make_a_plugin_unhealthy() {
         for seconds in [&[][..], &[0], &[0, 1], &[0, 1, 302], &[0, 200, 400, 600]] {
             assert!(!after(seconds).unhealthy, "{seconds:?}");
         }
@@ -188,19 +188,19 @@ mod tests {
     }
 
     #[test]
-    fn calls_begin_in_the_lane_for_a_while_after_one_that_took_long_or_failed() {
-        let record = Record::new("x".to_owned().try_into().unwrap(), Arc::new(()), Trouble::default());
-        let in_lane = || std::iter::from_fn(|| record.begins_in_lane().then_some(())).count();
-        record.took(TICK);
-        assert_eq!(in_lane(), 0);
-        record.took(TICK * 2);
-        assert_eq!(in_lane(), 50);
-        record.note(&CallError::Trap { call: "describe", reason: String::new() });
-        assert_eq!(in_lane(), 1000);
+    fn calls_start_in_the_executor_for_a_while_after_a_long_or_failed_one() {
+        let tracker = HealthTracker::new("x".to_owned().try_into().unwrap(), Arc::new(()), FailureSignal::default());
+        let offloaded = || std::iter::from_fn(|| tracker.should_offload().then_some(())).count();
+        tracker.record_duration(TICK);
+        assert_eq!(offloaded(), 0);
+        tracker.record_duration(TICK * 2);
+        assert_eq!(offloaded(), 50);
+        tracker.record(&CallError::Trap { call: "describe", reason: String::new() });
+        assert_eq!(offloaded(), 1000);
     }
 
     #[test]
-    fn it_stays_so_and_the_last_trap_is_kept() {
+    fn an_unhealthy_plugin_stays_unhealthy_and_the_last_trap_is_kept() {
         let health = after(&[0, 1, 2, 10_000]);
         let at = Timestamp::from_second(10_000).unwrap();
         let last = Trap { at, call: "describe".to_owned(), reason: "10000".to_owned() };

@@ -1,6 +1,6 @@
-//! One run's instance of a plugin: a store of its own, used for one process and dropped with it.
+//! The plugin instance of a run: a separate store, used for one process and dropped with it.
 //!
-//! Every call goes through [`Caller::call`], so that none is without limits, and a plugin that failed is not called again.
+//! Every call goes through [`Caller::call`], so that each has limits, and a plugin that failed is not called again.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,36 +14,36 @@ use wasmtime::component::ResourceAny;
 use super::abi::{Agent, Answer, Pre};
 use super::engine::Engine;
 use super::error::{CallError, LoadError};
-use super::health::Record;
-use super::lane::Lane;
-use super::limits::{State, count, names_a_limit, rearm, reason, settle, store};
+use super::executor::Executor;
+use super::health::HealthTracker;
+use super::limits::{StoreState, begin_call, count_events, end_call, failure_reason, is_limit, store};
 use super::text::one_line;
 
-/// A plugin that fails with a shorter turn than this, in bytes, does not do so for its length.
+/// With a turn below this number of bytes, the length of the turn is not taken for the cause of a failure.
 const LONG_TURN: u64 = 64 * 1024;
 
-/// A plugin's code with memory of its own, before the process is started.
+/// A plugin instance before the process is started.
 pub struct Instance(Caller);
 
-/// A plugin that listens to a process.
+/// A plugin instance that reads the output of a process.
 pub struct Transcript {
     caller: Caller,
     transcript: ResourceAny,
 }
 
-/// Calls a plugin as long as it can be called.
+/// Makes calls into a plugin instance.
 struct Caller {
-    /// Nothing during a call, and after one that failed or was broken off.
+    /// `None` during a call, and after one that failed or was cancelled.
     guest: Option<Guest>,
-    lane: Lane,
-    /// The bytes of the turn that it was handed, as long as it has answered nothing.
+    executor: Executor,
+    /// The bytes of the turn that was passed to it, until it returns part of an answer.
     turn: u64,
-    /// Where failures are noted; not there while the plugin is only asked what it is.
-    record: Option<Arc<Record>>,
+    /// Records failures; `None` while the plugin is being loaded.
+    health: Option<Arc<HealthTracker>>,
 }
 
 struct Guest {
-    store: Store<State>,
+    store: Store<StoreState>,
     agent: Box<dyn Agent>,
 }
 
@@ -60,38 +60,38 @@ impl fmt::Debug for Transcript {
 }
 
 impl Caller {
-    /// Makes a call: here, unless it takes long or is likely to.
+    /// Makes a call: inline, unless it takes long or is likely to.
     async fn call<T: Send + 'static>(
         &mut self,
         call: &'static str,
         make: impl for<'a> FnOnce(&'a mut Guest) -> Answer<'a, T> + Send + 'static,
     ) -> Result<T, CallError> {
-        let mut guest = self.guest.take().ok_or(CallError::Gone)?;
+        let mut guest = self.guest.take().ok_or(CallError::Unusable)?;
         let made = async move {
-            rearm(&mut guest.store);
+            begin_call(&mut guest.store);
             let answer = make(&mut guest).await;
-            settle(&mut guest.store);
-            // What failed is given back where it was, which may take long as well.
+            end_call(&mut guest.store);
+            // A failed guest is dropped on this thread, since that may take long as well.
             answer.map(|answer| (guest, answer))
         };
-        let made = match &self.record {
-            Some(record) if !record.begins_in_lane() => self.lane.begin_here(made).await,
-            Some(_) | None => self.lane.run(made).await,
+        let made = match &self.health {
+            Some(health) if !health.should_offload() => self.executor.run_inline_first(made).await,
+            Some(_) | None => self.executor.run(made).await,
         };
-        let (made, took) = made.map_err(|_lost| CallError::Gone)?;
-        if let Some(record) = &self.record {
-            record.took(took);
+        let (made, took) = made.map_err(|_lost| CallError::Unusable)?;
+        if let Some(health) = &self.health {
+            health.record_duration(took);
         }
         match made {
             Ok((guest, answer)) => {
                 self.guest = Some(guest);
                 Ok(answer)
             }
-            Err(error) => Err(self.failed(call, reason(&error))),
+            Err(error) => Err(self.failed(call, failure_reason(&error))),
         }
     }
 
-    /// The same for a call that hands over events.
+    /// The same for a call that returns events.
     async fn events(
         &mut self,
         call: &'static str,
@@ -101,7 +101,7 @@ impl Caller {
         if events.iter().any(Event::is_answer) {
             self.turn = 0;
         }
-        let counted = self.guest.as_mut().map_or(Ok(()), |guest| count(&mut guest.store, &events));
+        let counted = self.guest.as_mut().map_or(Ok(()), |guest| count_events(&mut guest.store, &events));
         match counted {
             Ok(()) => Ok(events),
             Err(too_much) => {
@@ -112,68 +112,70 @@ impl Caller {
     }
 
     fn failed(&self, call: &'static str, reason: String) -> CallError {
-        let error = if self.turn >= LONG_TURN && names_a_limit(&reason) {
+        let error = if self.turn >= LONG_TURN && is_limit(&reason) {
             CallError::TooLarge { call, reason }
         } else {
             CallError::Trap { call, reason }
         };
-        if let Some(record) = &self.record {
-            record.note(&error);
+        if let Some(health) = &self.health {
+            health.record(&error);
         }
         error
     }
 }
 
 impl Instance {
-    /// One for a run. Its failures are noted.
+    /// Creates the instance of a run. Its failures are recorded.
     pub(super) async fn open(
         engine: &Engine,
         agent: &Arc<dyn Pre>,
-        record: &Arc<Record>,
+        health: &Arc<HealthTracker>,
         limits: &PluginLimits,
     ) -> Result<Self, CallError> {
-        let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
+        let (mut store, agent, executor) = (store(engine, limits), Arc::clone(agent), engine.executor().clone());
         let opened = async move {
-            rearm(&mut store);
+            begin_call(&mut store);
             let instance = agent.component().instantiate_async(&mut store).await?;
             let agent = agent.agent(&mut store, &instance)?;
-            settle(&mut store);
+            end_call(&mut store);
             wasmtime::Result::Ok(Guest { store, agent })
         };
-        let opened = if record.begins_in_lane() { lane.run(opened).await } else { lane.begin_here(opened).await };
-        let mut caller = Caller { guest: None, lane, turn: 0, record: Some(Arc::clone(record)) };
-        match opened.map_err(|_lost| CallError::Gone)?.0 {
+        let opened =
+            if health.should_offload() { executor.run(opened).await } else { executor.run_inline_first(opened).await };
+        let mut caller = Caller { guest: None, executor, turn: 0, health: Some(Arc::clone(health)) };
+        match opened.map_err(|_lost| CallError::Unusable)?.0 {
             Ok(guest) => {
                 caller.guest = Some(guest);
                 Ok(Self(caller))
             }
-            Err(error) => Err(caller.failed("instantiate", reason(&error))),
+            Err(error) => Err(caller.failed("instantiate", failure_reason(&error))),
         }
     }
 
-    /// The first one of a component: besides, its types are looked at.
+    /// Creates the first instance of a component, and checks its types.
     pub(super) async fn first(engine: &Engine, agent: &Arc<dyn Pre>, limits: &PluginLimits) -> Result<Self, LoadError> {
-        let (mut store, agent, lane) = (store(engine, limits), Arc::clone(agent), engine.lane().clone());
-        let opened = lane.run(async move {
-            rearm(&mut store);
+        let (mut store, agent, executor) = (store(engine, limits), Arc::clone(agent), engine.executor().clone());
+        let opened = executor.run(async move {
+            begin_call(&mut store);
             let instance = agent.component().instantiate_async(&mut store).await;
-            let instance = instance.map_err(|error| CallError::Trap { call: "instantiate", reason: reason(&error) })?;
+            let instance =
+                instance.map_err(|error| CallError::Trap { call: "instantiate", reason: failure_reason(&error) })?;
             let agent = agent.agent(&mut store, &instance);
             let agent = agent.map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?;
             Ok(Guest { store, agent })
         });
-        let (opened, _took): (Result<Guest, LoadError>, _) = opened.await.map_err(|_lost| CallError::Gone)?;
-        Ok(Self(Caller { guest: Some(opened?), lane, turn: 0, record: None }))
+        let (opened, _took): (Result<Guest, LoadError>, _) = opened.await.map_err(|_lost| CallError::Unusable)?;
+        Ok(Self(Caller { guest: Some(opened?), executor, turn: 0, health: None }))
     }
 
     pub(super) async fn describe(mut self) -> Result<Result<Description, DescriptionError>, CallError> {
         self.0.call("describe", |Guest { store, agent }| agent.describe(store)).await
     }
 
-    /// Makes the command line of a turn. The inner error is the plugin's own refusal.
+    /// Returns the plan for a turn. The inner error is the plugin's refusal.
     ///
     /// # Errors
-    /// The plugin traps, or makes a plan that no process could be started with.
+    /// The plugin traps, or its plan is invalid.
     pub async fn prepare(&mut self, turn: &Turn) -> Result<Result<Plan, Failure>, CallError> {
         self.0.turn = turn.bytes();
         let turn = turn.clone();
@@ -186,7 +188,7 @@ impl Instance {
         }
     }
 
-    /// Gets ready to listen to the process of a turn.
+    /// Creates the transcript for the process of a turn.
     ///
     /// # Errors
     /// The plugin traps.
@@ -201,31 +203,31 @@ impl Instance {
 }
 
 impl Transcript {
-    /// A turn begins.
+    /// Starts a turn.
     ///
     /// # Errors
-    /// The plugin traps, or hands over too much.
+    /// The plugin traps, or returns too much.
     pub async fn begin(&mut self, turn: &Turn) -> Result<Vec<Event>, CallError> {
         let (turn, this) = (turn.clone(), self.transcript);
-        let told = self.caller.events("transcript.begin", move |Guest { store, agent }| {
+        let events = self.caller.events("transcript.begin", move |Guest { store, agent }| {
             Box::pin(async move { agent.begin(store, this, &turn).await })
         });
-        told.await
+        events.await
     }
 
-    /// The process said something.
+    /// Passes output of the process.
     ///
     /// # Errors
-    /// The plugin traps, or hands over too much.
+    /// The plugin traps, or returns too much.
     pub async fn output(&mut self, source: StreamName, text: String) -> Result<Vec<Event>, CallError> {
         let this = self.transcript;
-        let told = self.caller.events("transcript.output", move |Guest { store, agent }| {
+        let events = self.caller.events("transcript.output", move |Guest { store, agent }| {
             Box::pin(async move { agent.output(store, this, source, &text).await })
         });
-        told.await
+        events.await
     }
 
-    /// The process ended. What the plugin makes of it counts only if it had not said that the turn was over.
+    /// Passes the end of the process. The outcome counts only if the plugin has not reported the end of the turn before.
     ///
     /// # Errors
     /// The plugin traps.

@@ -1,47 +1,47 @@
-//! WebAssembly: the engine, the plugins there are, and one run's instance of one.
+//! The WebAssembly host: the engine, the loaded plugins, and the plugin instance of a run.
 //!
-//! Data goes `scan` → `reader` (and `file`) → `terms` → `loading` (when `places` says so) → `load`, for each file of the `folder`,
-//! → `catalogue`, and as a `driver` from there into an `instance`. No generated type leaves this crate, and nothing here
-//! knows HTTP, processes, git or metrics.
+//! Data flows `scan` → `reader` (and `file`) → `admission` → `loader` (ordered by `compile_queue`) → `load`, for each file of the
+//! `folder`, → `catalogue`, and as a `driver` from there into an `instance`. No generated type leaves this crate, and it does
+//! not know HTTP, processes, git or metrics.
 
 mod abi;
+mod admission;
 mod catalogue;
 mod compile;
+mod compile_queue;
 mod driver;
 mod embedded;
 mod engine;
 mod epoch;
 mod error;
+mod executor;
 mod file;
 mod folder;
-mod handed;
 mod health;
 mod instance;
-mod lane;
 mod limits;
 mod load;
-mod loading;
+mod loader;
 mod observer;
-mod places;
+mod output_budget;
 mod reader;
 mod scan;
 mod signature;
-mod terms;
 mod text;
 mod wasm;
 
 pub use abi::contracts;
+pub use admission::{load_bytes_to_inspect, load_to_inspect, load_to_install};
 pub use catalogue::{Catalogue, PluginSet, Refusal};
-pub use compile::{Compiler, Compiling, Uncompiled, compile};
+pub use compile::{CompileFailure, CompileFuture, Compiler, compile};
 pub use driver::Driver;
 pub use embedded::{embedded_ids, is_embedded};
 pub use engine::Engine;
 pub use error::{CallError, CompileError, LoadError};
-pub use folder::Look;
-pub use health::{Health, Trap, Trouble};
+pub use folder::ScanOptions;
+pub use health::{FailureSignal, Health, Trap};
 pub use instance::{Instance, Transcript};
 pub use load::{LoadedPlugin, Origin};
 pub use observer::Observer;
 pub use signature::BadSignature;
-pub use terms::{load_bytes_to_look_at, load_to_add, load_to_look_at};
 pub use wasm::EngineError;

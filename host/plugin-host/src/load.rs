@@ -1,5 +1,4 @@
-//! From bytes to a plugin that can be run: size, compiler, imports, version, description. Where the bytes come from is
-//! `embedded`'s and `scan`'s.
+//! Loads a plugin from bytes: size, compilation, imports, version, description. The bytes come from `embedded` and `reader`.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -15,18 +14,18 @@ use super::abi::{self, Line};
 use super::engine::Engine;
 use super::error::CompileError;
 use super::error::{CallError, LoadError};
-use super::health::{Health, Record};
+use super::health::{Health, HealthTracker};
 use super::instance::Instance;
-use super::limits::State;
-use super::reader::Found;
+use super::limits::StoreState;
+use super::reader::ComponentFile;
 use super::text::one_line;
 
-/// Where a plugin came from.
+/// The origin of a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// It is part of the program.
     Embedded,
-    /// It lay in the plugin folder.
+    /// It was in the plugin folder.
     File(PathBuf),
 }
 
@@ -39,7 +38,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The bytes of a component, and what is known of them.
+/// The bytes of a component with their origin, hash and signer.
 pub(super) struct File {
     pub(super) bytes: Bytes,
     pub(super) origin: Origin,
@@ -48,12 +47,12 @@ pub(super) struct File {
 }
 
 impl File {
-    /// One that was read from this path, and signed by somebody or not.
-    pub(super) fn found(path: &Path, found: Found, signer: Option<Signer>) -> Self {
+    /// A component that was read from this path.
+    pub(super) fn found(path: &Path, found: ComponentFile, signer: Option<Signer>) -> Self {
         Self { bytes: found.bytes, origin: Origin::File(path.to_owned()), sha256: found.sha256, signer }
     }
 
-    /// One that is part of the program.
+    /// A component that is part of the program.
     pub(super) fn embedded(bytes: &'static [u8]) -> Self {
         Self { bytes: Bytes::from_static(bytes), origin: Origin::Embedded, sha256: Sha256Sum::of(bytes), signer: None }
     }
@@ -69,7 +68,7 @@ pub struct LoadedPlugin {
     contract: String,
     engine: Engine,
     agent: Arc<dyn abi::Pre>,
-    record: Arc<Record>,
+    health: Arc<HealthTracker>,
 }
 
 impl fmt::Debug for LoadedPlugin {
@@ -102,17 +101,20 @@ impl LoadedPlugin {
         let pre = link(engine, &component, !traps.is_empty())?;
         let agent = line.link(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?.into();
         let description = Instance::first(engine, &agent, limits).await?.describe().await??.validated()?;
-        let record =
-            Arc::new(Record::new(description.id.clone(), Arc::clone(engine.observer()), engine.trouble().clone()));
-        Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), agent, record })
+        let health = Arc::new(HealthTracker::new(
+            description.id.clone(),
+            Arc::clone(engine.observer()),
+            engine.failure_signal().clone(),
+        ));
+        Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), agent, health })
     }
 
-    /// A fresh instance, for one run.
+    /// Creates a fresh instance for one run.
     ///
     /// # Errors
     /// The plugin traps when it is instantiated.
     pub async fn instance(&self, limits: &PluginLimits) -> Result<Instance, CallError> {
-        Instance::open(&self.engine, &self.agent, &self.record, limits).await
+        Instance::open(&self.engine, &self.agent, &self.health, limits).await
     }
 
     /// The driver's name.
@@ -120,12 +122,12 @@ impl LoadedPlugin {
         &self.description.id
     }
 
-    /// What the plugin says of itself.
+    /// The description that the plugin returned.
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// Where it came from.
+    /// Its origin.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -135,17 +137,17 @@ impl LoadedPlugin {
         &self.contract
     }
 
-    /// How it fares.
+    /// Its health.
     pub fn health(&self) -> Health {
-        self.record.health()
+        self.health.health()
     }
 
-    /// Who signed it, if signatures are asked for.
+    /// Its signer, if signatures are required.
     pub fn signer(&self) -> Option<&Signer> {
         self.signer.as_ref()
     }
 
-    /// The imports behind which there is nothing, each in backquotes.
+    /// The imports that trap when called, each in backquotes.
     pub fn traps(&self) -> &[String] {
         &self.traps
     }
@@ -156,7 +158,7 @@ impl LoadedPlugin {
     }
 }
 
-/// The code of a component, from the cache if it is there. Off the threads that serve, since it may be long.
+/// The compiled code of a component, from the cache if possible. Runs on a blocking thread, since it may take long.
 async fn component(engine: &Engine, bytes: Bytes) -> Result<Component, CompileError> {
     let wasm = engine.wasm().clone();
     let made = spawn_blocking(move || Component::from_binary(&wasm, &bytes)).await;
@@ -167,11 +169,10 @@ fn invalid_because(error: &wasmtime::Error) -> CompileError {
     CompileError::Invalid(one_line(&format!("{error:#}")))
 }
 
-/// An import of types alone asks for nothing; anything else is refused by name. Those of WASI may be let pass: they are
-/// given.
+/// Refuses imports by name, except for imports of types. Imports of WASI can be permitted: they are returned.
 fn refuse_imports(component: &Component, wasi: Wasi) -> Result<Vec<String>, LoadError> {
     let engine = component.engine();
-    let asks = |item: &ComponentItem| match item {
+    let is_refused = |item: &ComponentItem| match item {
         ComponentItem::Type(_) => false,
         ComponentItem::ComponentInstance(instance) => {
             instance.exports(engine).any(|(_, inner)| !matches!(inner.ty, ComponentItem::Type(_)))
@@ -183,8 +184,8 @@ fn refuse_imports(component: &Component, wasi: Wasi) -> Result<Vec<String>, Load
         | ComponentItem::Resource(_) => true,
     };
     let ty = component.component_type();
-    let asked = ty.imports(engine).filter(|(_, import)| asks(&import.ty));
-    let quoted = asked.map(|(name, _)| (name.starts_with("wasi:"), format!("`{name}`")));
+    let imports = ty.imports(engine).filter(|(_, import)| is_refused(&import.ty));
+    let quoted = imports.map(|(name, _)| (name.starts_with("wasi:"), format!("`{name}`")));
     let (of_wasi, others): (Vec<_>, Vec<_>) = quoted.partition(|(is_wasi, _)| *is_wasi);
     let names = |imports: Vec<(bool, String)>| imports.into_iter().map(|(_, name)| name).collect::<Vec<_>>();
     match wasi {
@@ -194,8 +195,8 @@ fn refuse_imports(component: &Component, wasi: Wasi) -> Result<Vec<String>, Load
     }
 }
 
-/// With nothing behind any import, or with a trap behind those that were let pass.
-fn link(engine: &Engine, component: &Component, traps: bool) -> Result<InstancePre<State>, CompileError> {
+/// Links the component without imports, or with traps for the permitted ones.
+fn link(engine: &Engine, component: &Component, traps: bool) -> Result<InstancePre<StoreState>, CompileError> {
     let failed = |failed: wasmtime::Error| invalid_because(&failed);
     let mut linker = Linker::new(engine.wasm());
     if traps {

@@ -1,15 +1,15 @@
-//! Who counts what plugins do. What becomes of the counts is not known here.
+//! The interface through which plugin events are counted.
 
 use std::fmt;
 use std::sync::Arc;
 
 use agentbay_domain::PluginId;
 
-/// Counts what plugins do.
+/// Counts events of plugins.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// A version of a plugin has come into memory.
+    /// A version of a plugin was loaded into memory.
     fn version_loaded(&self, plugin: &PluginId);
-    /// A version of a plugin has left memory.
+    /// A version of a plugin was dropped from memory.
     fn version_dropped(&self, plugin: &PluginId);
     /// A plugin failed in a call.
     fn plugin_trapped(&self, plugin: &PluginId);
@@ -22,7 +22,7 @@ impl Observer for () {
     fn plugin_trapped(&self, _plugin: &PluginId) {}
 }
 
-/// A version of a plugin, counted as long as it is there.
+/// A version of a plugin in memory, counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct Version {
     plugin: PluginId,

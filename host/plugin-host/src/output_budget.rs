@@ -1,40 +1,40 @@
-//! What a plugin hands over in a run, counted: how many events at once, and how much altogether.
+//! The budget for a plugin's output in a run: events of one call, and bytes in total.
 //!
-//! Text that no CLI has printed costs a plugin nothing, so that without this it could go on for as long as its CLI says
-//! anything. What a single call may hand over in bytes is limited before it is copied, by the store.
+//! A plugin can invent output that its CLI never printed, so without this budget its output would be unbounded. The bytes of
+//! a single call are limited by the store before they are copied.
 
 use agentbay_domain::{Event, PluginLimits};
 
-/// What was handed over, against what may be.
+/// Bytes returned so far, with the limits.
 #[derive(Debug)]
-pub(super) struct Handed {
-    most_events: usize,
-    most_bytes: u64,
+pub(super) struct OutputBudget {
+    max_events: usize,
+    max_bytes: u64,
     bytes: u64,
 }
 
-/// A plugin handed over too much.
+/// A plugin returned too much.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum TooMuch {
-    #[error("it handed over {0} events at once, more than `limits.plugin_events` allows")]
+pub(super) enum BudgetExceeded {
+    #[error("one call returned {0} events, more than `limits.plugin_events` allows")]
     Events(usize),
-    #[error("it handed over more in one run than `limits.plugin_output` allows")]
+    #[error("one run returned more than `limits.plugin_output` allows")]
     Run,
 }
 
-impl Handed {
+impl OutputBudget {
     pub(super) fn new(limits: &PluginLimits) -> Self {
-        Self { most_events: limits.events, most_bytes: limits.output, bytes: 0 }
+        Self { max_events: limits.events, max_bytes: limits.output, bytes: 0 }
     }
 
-    /// Counts what one call handed over.
-    pub(super) fn count(&mut self, events: &[Event]) -> Result<(), TooMuch> {
-        if events.len() > self.most_events {
-            return Err(TooMuch::Events(events.len()));
+    /// Counts the events of one call.
+    pub(super) fn count(&mut self, events: &[Event]) -> Result<(), BudgetExceeded> {
+        if events.len() > self.max_events {
+            return Err(BudgetExceeded::Events(events.len()));
         }
         let bytes = events.iter().map(Event::bytes).fold(self.bytes, u64::saturating_add);
         self.bytes = bytes;
-        if bytes > self.most_bytes { Err(TooMuch::Run) } else { Ok(()) }
+        if bytes > self.max_bytes { Err(BudgetExceeded::Run) } else { Ok(()) }
     }
 }
 
@@ -42,8 +42,8 @@ impl Handed {
 mod tests {
     use super::*;
 
-    fn handed(events: usize, output: u64) -> Handed {
-        Handed::new(&PluginLimits { events, output, ..PluginLimits::default() })
+    fn budget(events: usize, output: u64) -> OutputBudget {
+        OutputBudget::new(&PluginLimits { events, output, ..PluginLimits::default() })
     }
 
     fn texts(count: usize) -> Vec<Event> {
@@ -51,18 +51,18 @@ mod tests {
     }
 
     #[test]
-    fn the_events_of_one_call_are_limited_and_the_next_call_has_as_many() {
-        let mut handed = handed(2, 1000);
-        assert_eq!([handed.count(&texts(2)), handed.count(&texts(2))], [Ok(()), Ok(())]);
-        assert_eq!(handed.count(&texts(3)), Err(TooMuch::Events(3)));
+    fn the_events_of_each_call_are_limited() {
+        let mut budget = budget(2, 1000);
+        assert_eq!([budget.count(&texts(2)), budget.count(&texts(2))], [Ok(()), Ok(())]);
+        assert_eq!(budget.count(&texts(3)), Err(BudgetExceeded::Events(3)));
     }
 
     #[test]
-    fn all_events_of_a_run_are_limited_by_their_text_and_their_number() {
-        let mut by_number = handed(10, 3 * (Event::COST + 1));
+    fn the_events_of_a_run_are_limited_by_text_and_number() {
+        let mut by_number = budget(10, 3 * (Event::COST + 1));
         assert_eq!([by_number.count(&texts(2)), by_number.count(&texts(1))], [Ok(()), Ok(())]);
-        assert_eq!(by_number.count(&[Event::TextBreak]), Err(TooMuch::Run));
+        assert_eq!(by_number.count(&[Event::TextBreak]), Err(BudgetExceeded::Run));
         let long = Event::Text("x".repeat(200));
-        assert_eq!(handed(10, 200).count(&[long]), Err(TooMuch::Run));
+        assert_eq!(budget(10, 200).count(&[long]), Err(BudgetExceeded::Run));
     }
 }

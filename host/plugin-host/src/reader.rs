@@ -1,5 +1,5 @@
-//! Reading the files of the plugin folder off the threads that serve: a few at once, so that few are in memory, and for a
-//! limited time, since the folder may be on a file system that does not answer. What is in a file is judged by `file`.
+//! Reads the files of the plugin folder outside of the serving threads: a few at once to limit memory, and for a limited time,
+//! since the folder may be on a file system that does not respond. `file` checks the content.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,90 +15,90 @@ use tokio::time::timeout;
 use super::error::LoadError;
 use super::file::{self, Stamp};
 
-/// How many files are looked at at once.
-const GLANCES: usize = 8;
+/// Number of files that are probed at once.
+const MAX_PROBES: usize = 8;
 
-/// Most plugins are smaller than this, and do not wait for those that are not.
+/// Most plugins are smaller than this, and do not wait for larger ones.
 const SMALL: u64 = 4 * 1024 * 1024;
 
-/// How many small files, and how many larger ones, are in memory at once.
-const IN_MEMORY: [usize; 2] = [4, 2];
+/// Number of small files, and of larger ones, that are in memory at once.
+const MAX_IN_MEMORY: [usize; 2] = [4, 2];
 
-/// How many files may fail to answer before no more are read: each keeps a thread.
-const MOST_HANGING: usize = 64;
+/// Number of hung reads at which no more files are read: each blocks a thread.
+const MAX_HUNG: usize = 64;
 
-/// Reads files. A clone reads with the same places.
+/// Reads files. Clones share the limits.
 #[derive(Clone)]
 pub(super) struct Reader {
-    glances: Arc<Semaphore>,
+    probes: Arc<Semaphore>,
     in_memory: [Arc<Semaphore>; 2],
-    hanging: Arc<Hanging>,
+    hung: Arc<HungReads>,
 }
 
-/// The files that did not answer in time, as long as their threads wait.
+/// Reads that timed out and whose threads still wait.
 #[derive(Default)]
-struct Hanging(Mutex<BTreeMap<PathBuf, Weak<()>>>);
+struct HungReads(Mutex<BTreeMap<PathBuf, Weak<()>>>);
 
-/// A component file as it was read, and the text of the signature beside it.
-pub(super) struct Found {
+/// A component file, and the text of its signature file.
+pub(super) struct ComponentFile {
     pub(super) bytes: Bytes,
     pub(super) sha256: Sha256Sum,
     pub(super) signature: Option<String>,
     pub(super) stamp: Option<Stamp>,
-    /// The place in memory that it takes.
-    _place: Option<OwnedSemaphorePermit>,
+    /// The permit for its memory.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Found {
-    /// What may have been read.
+impl ComponentFile {
+    /// A file with this content.
     pub(super) fn of(bytes: Bytes) -> Self {
-        Self { sha256: Sha256Sum::of(&bytes), bytes, signature: None, stamp: None, _place: None }
+        Self { sha256: Sha256Sum::of(&bytes), bytes, signature: None, stamp: None, _permit: None }
     }
 }
 
-/// What is to be read.
+/// A request to read a file.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted<'a> {
+pub(super) struct ReadRequest<'a> {
     pub(super) path: &'a Path,
     pub(super) limits: &'a PluginLimits,
-    /// Whether the signature beside it is asked for. One that nobody asks for is not read.
+    /// Whether to read the signature file as well.
     pub(super) signature: bool,
 }
 
 impl Reader {
     pub(super) fn new() -> Self {
-        let places = |count| Arc::new(Semaphore::new(count));
-        Self { glances: places(GLANCES), in_memory: IN_MEMORY.map(places), hanging: Arc::default() }
+        let permits = |count| Arc::new(Semaphore::new(count));
+        Self { probes: permits(MAX_PROBES), in_memory: MAX_IN_MEMORY.map(permits), hung: Arc::default() }
     }
 
-    /// The stamp of a file, if it can be a component at all.
+    /// The stamp of a file that could be a component.
     ///
     /// # Errors
     /// See [`LoadError`].
-    pub(super) async fn glance(&self, wanted: Wanted<'_>) -> Result<Stamp, LoadError> {
-        let _place = place(&self.glances).await;
-        let (path, limit) = (wanted.path.to_owned(), wanted.limits.file);
-        self.hanging.answer(wanted, move || file::glance(&path, limit)).await
+    pub(super) async fn probe(&self, request: ReadRequest<'_>) -> Result<Stamp, LoadError> {
+        let _permit = permit(&self.probes).await;
+        let (path, limit) = (request.path.to_owned(), request.limits.file);
+        self.hung.run(request, move || file::probe(&path, limit)).await
     }
 
-    /// Reads a file. It is in memory as long as this lives.
+    /// Reads a file. The result holds its memory permit.
     ///
     /// # Errors
     /// See [`LoadError`].
-    pub(super) async fn read(&self, wanted: Wanted<'_>) -> Result<Found, LoadError> {
-        let length = self.glance(wanted).await?.length;
-        let place = place(&self.in_memory[usize::from(length > SMALL)]).await;
-        let (path, limit, signed) = (wanted.path.to_owned(), wanted.limits.file, wanted.signature);
+    pub(super) async fn read(&self, request: ReadRequest<'_>) -> Result<ComponentFile, LoadError> {
+        let length = self.probe(request).await?.length;
+        let permit = permit(&self.in_memory[usize::from(length > SMALL)]).await;
+        let (path, limit, with_signature) = (request.path.to_owned(), request.limits.file, request.signature);
         let read = move || {
             let (bytes, before) = file::read(&path, limit)?;
-            let signature = if signed { file::signature(&path)? } else { None };
-            // A stamp that is to be trusted is the same before and after.
-            let stamp = file::glance(&path, limit).ok();
+            let signature = if with_signature { file::signature(&path)? } else { None };
+            // A stamp is reliable only if it is the same before and after.
+            let stamp = file::probe(&path, limit).ok();
             let stamp = stamp.filter(|after| *after == before && after.is_settled(SystemTime::now()));
-            Ok(Found { signature, stamp, ..Found::of(bytes.into()) })
+            Ok(ComponentFile { signature, stamp, ..ComponentFile::of(bytes.into()) })
         };
-        let found = self.hanging.answer(wanted, read).await?;
-        Ok(Found { _place: place, ..found })
+        let found = self.hung.run(request, read).await?;
+        Ok(ComponentFile { _permit: permit, ..found })
     }
 
     /// The component files of a folder, in order.
@@ -106,27 +106,27 @@ impl Reader {
     /// # Errors
     /// It cannot be read.
     pub(super) async fn list(&self, dir: &Path, limits: &PluginLimits) -> Result<Vec<PathBuf>, LoadError> {
-        let (path, wanted) = (dir.to_owned(), Wanted { path: dir, limits, signature: false });
-        self.hanging.answer(wanted, move || super::scan::list(&path).map_err(LoadError::Read)).await
+        let (path, request) = (dir.to_owned(), ReadRequest { path: dir, limits, signature: false });
+        self.hung.run(request, move || super::scan::list(&path).map_err(LoadError::Read)).await
     }
 }
 
-/// A place, once there is one. None is ever closed.
-async fn place(places: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
-    Arc::clone(places).acquire_owned().await.ok()
+/// Waits for a permit. The semaphores are never closed.
+async fn permit(permits: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+    Arc::clone(permits).acquire_owned().await.ok()
 }
 
-impl Hanging {
-    /// Has a thread do this, and waits for it no longer than `limits.plugin_read`. While a thread of an earlier time still
-    /// waits for the same file, none is given to it.
-    async fn answer<T: Send + 'static>(
+impl HungReads {
+    /// Runs a read on a blocking thread, and waits for at most `limits.plugin_read`. While an earlier read of the same file
+    /// hangs, no thread is started.
+    async fn run<T: Send + 'static>(
         &self,
-        wanted: Wanted<'_>,
+        request: ReadRequest<'_>,
         work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
     ) -> Result<T, LoadError> {
-        let (path, time) = (wanted.path, wanted.limits.read);
-        if self.holds(path) {
-            return Err(LoadError::NoAnswer(time));
+        let (path, time) = (request.path, request.limits.read);
+        if self.is_blocked(path) {
+            return Err(LoadError::ReadTimeout(time));
         }
         let waits = Arc::new(());
         let token = Arc::downgrade(&waits);
@@ -138,16 +138,16 @@ impl Hanging {
             Ok(done) => done.unwrap_or_else(|lost| Err(LoadError::Read(lost.into()))),
             Err(_elapsed) => {
                 self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), token);
-                Err(LoadError::NoAnswer(time))
+                Err(LoadError::ReadTimeout(time))
             }
         }
     }
 
-    /// Whether a thread still waits for this file, or too many do for others.
-    fn holds(&self, path: &Path) -> bool {
-        let mut hanging = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        hanging.retain(|_, waits| waits.strong_count() > 0);
-        hanging.contains_key(path) || hanging.len() >= MOST_HANGING
+    /// Whether a read of this file hangs, or too many other reads do.
+    fn is_blocked(&self, path: &Path) -> bool {
+        let mut hung = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        hung.retain(|_, waits| waits.strong_count() > 0);
+        hung.contains_key(path) || hung.len() >= MAX_HUNG
     }
 }
 
@@ -166,53 +166,53 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_does_not_answer_is_given_up_on_and_not_asked_again_until_its_thread_is_free() {
-        let (hanging, limits) = (Hanging::default(), limits(Duration::from_millis(1)));
-        let wanted = Wanted { path: Path::new("a.wasm"), limits: &limits, signature: false };
+    async fn a_hung_read_times_out_and_the_file_is_not_read_again_until_its_thread_is_free() {
+        let (hung, limits) = (HungReads::default(), limits(Duration::from_millis(1)));
+        let request = ReadRequest { path: Path::new("a.wasm"), limits: &limits, signature: false };
         let (answer, waits) = mpsc::channel::<()>();
         let hangs = move || {
             let _until_dropped = waits.recv();
             Ok(())
         };
-        assert!(matches!(hanging.answer(wanted, hangs).await, Err(LoadError::NoAnswer(_))));
+        assert!(matches!(hung.run(request, hangs).await, Err(LoadError::ReadTimeout(_))));
         let patient = PluginLimits::default();
-        let again = Wanted { limits: &patient, ..wanted };
-        assert!(matches!(hanging.answer(again, || Ok(())).await, Err(LoadError::NoAnswer(_))));
-        let other = Wanted { path: Path::new("b.wasm"), ..again };
-        assert!(hanging.answer(other, || Ok(())).await.is_ok());
+        let again = ReadRequest { limits: &patient, ..request };
+        assert!(matches!(hung.run(again, || Ok(())).await, Err(LoadError::ReadTimeout(_))));
+        let other = ReadRequest { path: Path::new("b.wasm"), ..again };
+        assert!(hung.run(other, || Ok(())).await.is_ok());
         drop(answer);
-        while hanging.holds(Path::new("a.wasm")) {
+        while hung.is_blocked(Path::new("a.wasm")) {
             tokio::task::yield_now().await;
         }
-        assert!(hanging.answer(again, || Ok(())).await.is_ok());
+        assert!(hung.run(again, || Ok(())).await.is_ok());
     }
 
     #[tokio::test]
-    async fn a_signature_that_nobody_asked_for_is_not_read() {
+    async fn a_signature_file_is_read_only_on_request() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.wasm");
         fs::write(&path, COMPONENT).unwrap();
         fs::write(path.with_extension("wasm.minisig"), [0xff]).unwrap();
         let (reader, limits) = (Reader::new(), PluginLimits::default());
-        let wanted = Wanted { path: &path, limits: &limits, signature: false };
-        let found = reader.read(wanted).await.unwrap();
+        let request = ReadRequest { path: &path, limits: &limits, signature: false };
+        let found = reader.read(request).await.unwrap();
         assert_eq!((&found.bytes[..], found.signature), (COMPONENT, None));
-        let asked = reader.read(Wanted { signature: true, ..wanted }).await;
+        let asked = reader.read(ReadRequest { signature: true, ..request }).await;
         assert!(matches!(asked, Err(LoadError::SignatureFile(_))));
     }
 
     #[tokio::test]
-    async fn only_so_many_files_are_in_memory_at_once() {
+    async fn the_number_of_files_in_memory_is_limited() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.wasm");
         fs::write(&path, COMPONENT).unwrap();
         let (reader, limits) = (Reader::new(), PluginLimits::default());
-        let wanted = Wanted { path: &path, limits: &limits, signature: false };
+        let request = ReadRequest { path: &path, limits: &limits, signature: false };
         let mut held = Vec::new();
-        for _ in 0..IN_MEMORY[0] {
-            held.push(reader.read(wanted).await.unwrap());
+        for _ in 0..MAX_IN_MEMORY[0] {
+            held.push(reader.read(request).await.unwrap());
         }
-        let mut next = std::pin::pin!(reader.read(wanted));
+        let mut next = std::pin::pin!(reader.read(request));
         assert!(timeout(Duration::from_millis(20), &mut next).await.is_err());
         held.pop();
         assert!(next.await.is_ok());

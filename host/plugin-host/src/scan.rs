@@ -1,11 +1,11 @@
-//! Which component files the plugin folder names. What lies under a name is not looked at here.
+//! Lists the component files of the plugin folder by name, without opening them.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The component files of a folder, in order. A folder that does not exist has none. Hidden files, such as those which
-/// editors and copying programs write first and then rename, are passed over.
+/// The component files of a folder, in order. A folder that does not exist has none. Hidden files are skipped: editors and
+/// copy programs write them first and then rename them.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_visible_component_files_count_and_whatever_has_such_a_name() {
+    fn only_visible_names_of_component_files_are_listed_of_any_file_type() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["b.wasm", "a.wasm", ".c.wasm", "._a.wasm", "d.wasm.tmp", "README.md"] {
             fs::write(dir.path().join(name), "").unwrap();

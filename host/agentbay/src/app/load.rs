@@ -9,7 +9,7 @@ use std::time::Duration;
 use agentbay_config::{Config, Models, Overrides, Source};
 use agentbay_domain::{Environment, Model, OwnAddress, PluginId};
 use agentbay_os::process;
-use agentbay_plugin_host::{Catalogue, Look, PluginSet};
+use agentbay_plugin_host::{Catalogue, PluginSet, ScanOptions};
 use agentbay_runs::{Snapshot, compiler};
 
 use super::error::AppError;
@@ -46,7 +46,7 @@ pub(super) async fn with_config(source: &Source, config: Config, patience: Durat
     let engine = compiler::engine(&config.plugins.cache, Arc::clone(&metrics) as _)?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
-    let look = Look { patience, anew: true };
+    let look = ScanOptions { load_timeout: patience, retry: true };
     let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, look).await;
     let snapshot = snapshot(1, &config, set, &host, config.server.listen);
     Ok(Loaded { config, catalogue, snapshot, host, metrics })

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use agentbay_config::{Config, Overrides, Running, Seen, Source};
 use agentbay_domain::{Environment, OwnAddress, visible_path};
-use agentbay_plugin_host::{Catalogue, Look, Refusal};
+use agentbay_plugin_host::{Catalogue, Refusal, ScanOptions};
 use agentbay_runs::Snapshots;
 use agentbay_runs::reload::{ReloadReport, ReloadRequests};
 use tokio::time::Instant;
@@ -95,7 +95,7 @@ impl Reload {
     async fn reload(&mut self, anew: bool) -> ReloadReport {
         let faults = self.read_settings();
         let Config { plugins, trust, limits, .. } = &self.config;
-        let look = Look { patience: plugins.patience, anew };
+        let look = ScanOptions { load_timeout: plugins.patience, retry: anew };
         let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin, look).await;
         self.tell_of(&set.refusals);
         let loading = set.loading.clone();

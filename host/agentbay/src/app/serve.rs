@@ -118,7 +118,8 @@ fn tell(tasks: &Tasks, loaded: &Loaded, snapshots: Snapshots, listen: SocketAddr
     let Plugins { dir, cache, .. } = &loaded.config.plugins;
     match Board::put_up(cache) {
         Ok(board) => {
-            let telling = Telling { board, listen, dir: dir.clone(), snapshots, trouble: loaded.catalogue.trouble() };
+            let telling =
+                Telling { board, listen, dir: dir.clone(), snapshots, trouble: loaded.catalogue.failure_signal() };
             tasks.spawn_until_stopped(telling.go_on());
         }
         Err(error) => tracing::warn!(%error, "cannot tell other programs how plugins fare"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentbay_plugin_host::Trouble;
+use agentbay_plugin_host::FailureSignal;
 use agentbay_runs::Snapshots;
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -22,7 +22,7 @@ pub(super) struct Telling {
     pub(super) listen: SocketAddr,
     pub(super) dir: PathBuf,
     pub(super) snapshots: Snapshots,
-    pub(super) trouble: Trouble,
+    pub(super) trouble: FailureSignal,
 }
 
 impl Telling {
@@ -41,7 +41,7 @@ impl Telling {
             sleep(PAUSE).await;
             tokio::select! {
                 () = snapshots.published() => {}
-                () = trouble.told() => {}
+                () = trouble.wait() => {}
             }
         }
     }

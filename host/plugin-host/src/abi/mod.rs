@@ -1,5 +1,5 @@
-//! The supported lines of the contract, and what every one of them comes to: calls in the domain's words. A line has one
-//! file, with its generated types and their way into the domain's, and one row in [`LINES`].
+//! The supported lines of the contract, behind one interface in domain types. A line has one file, with its generated types
+//! and their conversions, and one row in [`LINES`].
 
 #[cfg(test)]
 mod frozen;
@@ -14,62 +14,67 @@ use wasmtime::Store;
 use wasmtime::component::{Component, Instance, InstancePre, ResourceAny};
 
 use super::error::LoadError;
-use super::limits::State;
+use super::limits::StoreState;
 
 /// A line of the contract.
 pub(super) struct Line {
     /// Its number, such as `0.1`.
     name: &'static str,
-    link: fn(InstancePre<State>) -> wasmtime::Result<Box<dyn Pre>>,
+    link: fn(InstancePre<StoreState>) -> wasmtime::Result<Box<dyn Pre>>,
 }
 
-/// Every supported line, the oldest first.
+/// Every supported line, oldest first.
 const LINES: &[Line] = &[Line { name: "0.1", link: v0_1::link }];
 
 const INTERFACE: &str = "agentbay:plugin/agent@";
 
-/// What comes of a call.
+/// The future of a call.
 pub(super) type Answer<'a, T> = Pin<Box<dyn Future<Output = wasmtime::Result<T>> + Send + 'a>>;
 
-/// A component whose types are those of its line.
+/// A component with the types of its line.
 pub(super) trait Pre: Send + Sync {
-    /// What it is instantiated from.
-    fn component(&self) -> &InstancePre<State>;
+    /// The component to instantiate.
+    fn component(&self) -> &InstancePre<StoreState>;
 
-    /// Finds the contract's functions in an instance of it, which must have the contract's types.
-    fn agent(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<Box<dyn Agent>>;
+    /// Finds the contract's functions in an instance and checks their types.
+    fn agent(&self, store: &mut Store<StoreState>, instance: &Instance) -> wasmtime::Result<Box<dyn Agent>>;
 }
 
-/// An instance of it. The functions are the contract's.
+/// An instance of it. The functions are those of the contract.
 pub(super) trait Agent: Send + Sync {
-    fn describe<'a>(&'a self, store: &'a mut Store<State>) -> Answer<'a, Result<Description, DescriptionError>>;
+    fn describe<'a>(&'a self, store: &'a mut Store<StoreState>) -> Answer<'a, Result<Description, DescriptionError>>;
 
     fn prepare<'a>(
         &'a self,
-        store: &'a mut Store<State>,
+        store: &'a mut Store<StoreState>,
         turn: &'a Turn,
     ) -> Answer<'a, Result<Result<Plan, PlanError>, Failure>>;
 
-    fn transcript<'a>(&'a self, store: &'a mut Store<State>, turn: &'a Turn) -> Answer<'a, ResourceAny>;
+    fn transcript<'a>(&'a self, store: &'a mut Store<StoreState>, turn: &'a Turn) -> Answer<'a, ResourceAny>;
 
-    fn begin<'a>(&'a self, store: &'a mut Store<State>, this: ResourceAny, turn: &'a Turn) -> Answer<'a, Vec<Event>>;
+    fn begin<'a>(
+        &'a self,
+        store: &'a mut Store<StoreState>,
+        this: ResourceAny,
+        turn: &'a Turn,
+    ) -> Answer<'a, Vec<Event>>;
 
     fn output<'a>(
         &'a self,
-        store: &'a mut Store<State>,
+        store: &'a mut Store<StoreState>,
         this: ResourceAny,
         source: StreamName,
         text: &'a str,
     ) -> Answer<'a, Vec<Event>>;
 
-    fn exit<'a>(&'a self, store: &'a mut Store<State>, this: ResourceAny, how: ExitStatus) -> Answer<'a, Outcome>;
+    fn exit<'a>(&'a self, store: &'a mut Store<StoreState>, this: ResourceAny, how: ExitStatus) -> Answer<'a, Outcome>;
 }
 
 impl Line {
-    /// The line that a component was built against, and its version in full.
+    /// The line that a component was built against, and its full version.
     ///
     /// # Errors
-    /// It was built against none, or against one that is not supported.
+    /// It exports no contract, or one that is not supported.
     pub(super) fn of(component: &Component) -> Result<(&'static Self, String), LoadError> {
         let (ty, engine) = (component.component_type(), component.engine());
         let version = ty.exports(engine).find_map(|(name, _)| name.strip_prefix(INTERFACE).map(str::to_owned));
@@ -84,24 +89,24 @@ impl Line {
     ///
     /// # Errors
     /// They are not those of the line.
-    pub(super) fn link(&self, component: InstancePre<State>) -> wasmtime::Result<Box<dyn Pre>> {
+    pub(super) fn link(&self, component: InstancePre<StoreState>) -> wasmtime::Result<Box<dyn Pre>> {
         (self.link)(component)
     }
 }
 
-/// The numbers of the supported lines, the oldest first.
+/// The numbers of the supported lines, oldest first.
 pub fn contracts() -> impl Iterator<Item = &'static str> {
     LINES.iter().map(|line| line.name)
 }
 
-/// A plugin that is older than all lines is behind; one that is newer than any of them is ahead.
+/// The error for an unsupported version. If it is newer than all lines, agentbay is outdated, else the plugin.
 fn unsupported(found: String) -> LoadError {
     let newer = LINES.iter().all(|line| number(line.name) < number(&found));
     let upgrade = if newer { "agentbay" } else { "the plugin" };
     LoadError::Version { found, supported: contracts().collect::<Vec<_>>().join(", "), upgrade }
 }
 
-/// Major and minor of a version: before 1.0 each minor is a line, and what cannot be read is newer than all there is.
+/// Major and minor of a version: before 1.0 each minor is a line. A version that cannot be parsed counts as newer than all.
 fn number(version: &str) -> (u64, u64) {
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(u64::MAX));
     (parts.next().unwrap_or(u64::MAX), parts.next().unwrap_or(u64::MAX))
@@ -112,17 +117,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_behind_must_be_brought_up_to_date() {
-        let told = |found: &str| unsupported(found.to_owned()).to_string();
+    fn the_error_names_the_outdated_side() {
+        let message = |found: &str| unsupported(found.to_owned()).to_string();
         let expected = |found: &str, behind: &str| {
-            format!(
-                "was built against contract {found}, and this agentbay speaks 0.1: {behind} must be brought up to date"
-            )
+            format!("was built against contract {found}, and this agentbay supports 0.1: {behind} must be updated")
         };
         for newer in ["0.2.0", "0.10.3", "1.0.0", "x"] {
-            assert_eq!(told(newer), expected(newer, "agentbay"));
+            assert_eq!(message(newer), expected(newer, "agentbay"));
         }
-        assert_eq!(told("0.0.9"), expected("0.0.9", "the plugin"));
+        assert_eq!(message("0.0.9"), expected("0.0.9", "the plugin"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use wasmtime::Store;
 use wasmtime::component::{Instance, InstancePre, ResourceAny};
 
 use super::{Agent, Answer, Pre};
-use crate::limits::State;
+use crate::limits::StoreState;
 
 wasmtime::component::bindgen!({
     path: "../../wit/v0.1",
@@ -16,16 +16,16 @@ wasmtime::component::bindgen!({
 use exports::agentbay::plugin::agent as wit;
 
 /// Checks the types.
-pub(super) fn link(component: InstancePre<State>) -> wasmtime::Result<Box<dyn Pre>> {
+pub(super) fn link(component: InstancePre<StoreState>) -> wasmtime::Result<Box<dyn Pre>> {
     Ok(Box::new(CliAgentPre::new(component)?))
 }
 
-impl Pre for CliAgentPre<State> {
-    fn component(&self) -> &InstancePre<State> {
+impl Pre for CliAgentPre<StoreState> {
+    fn component(&self) -> &InstancePre<StoreState> {
         self.instance_pre()
     }
 
-    fn agent(&self, store: &mut Store<State>, instance: &Instance) -> wasmtime::Result<Box<dyn Agent>> {
+    fn agent(&self, store: &mut Store<StoreState>, instance: &Instance) -> wasmtime::Result<Box<dyn Agent>> {
         Ok(Box::new(CliAgent::new(store, instance)?))
     }
 }
@@ -33,14 +33,14 @@ impl Pre for CliAgentPre<State> {
 impl Agent for CliAgent {
     fn describe<'a>(
         &'a self,
-        store: &'a mut Store<State>,
+        store: &'a mut Store<StoreState>,
     ) -> Answer<'a, Result<domain::Description, domain::DescriptionError>> {
         Box::pin(async move { Ok(self.agentbay_plugin_agent().call_describe(store).await?.try_into()) })
     }
 
     fn prepare<'a>(
         &'a self,
-        store: &'a mut Store<State>,
+        store: &'a mut Store<StoreState>,
         turn: &'a domain::Turn,
     ) -> Answer<'a, Result<Result<domain::Plan, domain::PlanError>, domain::Failure>> {
         Box::pin(async move {
@@ -49,38 +49,38 @@ impl Agent for CliAgent {
         })
     }
 
-    fn transcript<'a>(&'a self, store: &'a mut Store<State>, turn: &'a domain::Turn) -> Answer<'a, ResourceAny> {
+    fn transcript<'a>(&'a self, store: &'a mut Store<StoreState>, turn: &'a domain::Turn) -> Answer<'a, ResourceAny> {
         Box::pin(async move { self.agentbay_plugin_agent().transcript().call_constructor(store, &turn.into()).await })
     }
 
     fn begin<'a>(
         &'a self,
-        store: &'a mut Store<State>,
+        store: &'a mut Store<StoreState>,
         this: ResourceAny,
         turn: &'a domain::Turn,
     ) -> Answer<'a, Vec<domain::Event>> {
         Box::pin(async move {
             let transcript = self.agentbay_plugin_agent().transcript();
-            Ok(ours(transcript.call_begin(store, this, &turn.into()).await?))
+            Ok(to_domain(transcript.call_begin(store, this, &turn.into()).await?))
         })
     }
 
     fn output<'a>(
         &'a self,
-        store: &'a mut Store<State>,
+        store: &'a mut Store<StoreState>,
         this: ResourceAny,
         source: domain::StreamName,
         text: &'a str,
     ) -> Answer<'a, Vec<domain::Event>> {
         Box::pin(async move {
             let transcript = self.agentbay_plugin_agent().transcript();
-            Ok(ours(transcript.call_output(store, this, source.into(), text).await?))
+            Ok(to_domain(transcript.call_output(store, this, source.into(), text).await?))
         })
     }
 
     fn exit<'a>(
         &'a self,
-        store: &'a mut Store<State>,
+        store: &'a mut Store<StoreState>,
         this: ResourceAny,
         how: domain::ExitStatus,
     ) -> Answer<'a, domain::Outcome> {
@@ -91,7 +91,7 @@ impl Agent for CliAgent {
     }
 }
 
-fn ours(events: Vec<wit::Event>) -> Vec<domain::Event> {
+fn to_domain(events: Vec<wit::Event>) -> Vec<domain::Event> {
     events.into_iter().map(domain::Event::from).collect()
 }
 
@@ -207,19 +207,19 @@ impl From<wit::Outcome> for domain::Outcome {
 }
 
 impl From<wit::Usage> for domain::UsageReport {
-    fn from(told: wit::Usage) -> Self {
+    fn from(report: wit::Usage) -> Self {
         Self {
-            scope: match told.scope {
+            scope: match report.scope {
                 wit::UsageScope::Step => domain::UsageScope::Step,
                 wit::UsageScope::Run => domain::UsageScope::Run,
                 wit::UsageScope::Thread => domain::UsageScope::Thread,
             },
             usage: domain::Usage {
-                input: told.input,
-                cached_input: told.cached_input,
-                cache_write: told.cache_write,
-                output: told.output,
-                reasoning: told.reasoning,
+                input: report.input,
+                cached_input: report.cached_input,
+                cache_write: report.cache_write,
+                output: report.output,
+                reasoning: report.reasoning,
             },
         }
     }
@@ -238,7 +238,7 @@ impl From<wit::Event> for domain::Event {
                 Self::ToolResult(domain::ToolResult { id, output, is_error })
             }
             wit::Event::Session(id) => Self::Session(id),
-            wit::Event::Usage(told) => Self::Usage(told.into()),
+            wit::Event::Usage(report) => Self::Usage(report.into()),
             wit::Event::Notice(notice) => Self::Notice(domain::Notice {
                 level: match notice.level {
                     wit::Level::Debug => domain::Level::Debug,
@@ -258,14 +258,14 @@ impl From<wit::Event> for domain::Event {
 impl TryFrom<wit::Description> for domain::Description {
     type Error = domain::DescriptionError;
 
-    fn try_from(told: wit::Description) -> Result<Self, domain::DescriptionError> {
-        let has = |feature| told.features.contains(feature);
+    fn try_from(description: wit::Description) -> Result<Self, domain::DescriptionError> {
+        let has = |feature| description.features.contains(feature);
         Ok(Self {
-            id: told.id.try_into()?,
-            name: told.name,
-            version: told.version,
-            programs: told.programs,
-            framing: match told.framing {
+            id: description.id.try_into()?,
+            name: description.name,
+            version: description.version,
+            programs: description.programs,
+            framing: match description.framing {
                 wit::Framing::Lines => domain::Framing::Lines,
                 wit::Framing::Text => domain::Framing::Text,
             },
@@ -281,7 +281,7 @@ impl TryFrom<wit::Description> for domain::Description {
                 read_only: has(wit::Features::READ_ONLY),
                 many_turns: has(wit::Features::MANY_TURNS),
             },
-            models: told
+            models: description
                 .models
                 .into_iter()
                 .map(|model| domain::OfferedModel {
@@ -291,12 +291,12 @@ impl TryFrom<wit::Description> for domain::Description {
                 })
                 .collect(),
             probe: domain::Probe {
-                version_args: told.probe.version_args,
-                tested_versions: told.probe.tested_versions,
-                install_hint: told.probe.install_hint,
-                login_hint: told.probe.login_hint,
+                version_args: description.probe.version_args,
+                tested_versions: description.probe.tested_versions,
+                install_hint: description.probe.install_hint,
+                login_hint: description.probe.login_hint,
             },
-            home: told.home.map(|home| domain::Home { env: home.env, keep: home.keep }),
+            home: description.home.map(|home| domain::Home { env: home.env, keep: home.keep }),
         })
     }
 }
