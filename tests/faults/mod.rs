@@ -1,8 +1,8 @@
-//! The faults that have hurt others, each as what a CLI does, what has to come of it, and whether it did. `make faults`
-//! prints the table. The numbers are those of the list of faults and of the bank of cases that the project keeps.
+//! The table of known faults: what a CLI does, the expected outcome, and whether it occurred. `make faults` prints the table.
+//! The numbers are those of the project's lists of faults and cases.
 //!
-//! Each line is a test of this program, run once more: through the real binary, with a real process. So the table is for
-//! whoever asks for it.
+//! Each line is a test of this suite that is run again: through the real binary, with a real process. So the table is only
+//! printed on request.
 
 mod output;
 
@@ -16,16 +16,16 @@ use crate::runs::{cases, killed, limits, process, queue, retry, spec, system};
 use crate::security::auth;
 use crate::workspace::{git_hangs, worktree};
 
-/// Lines that are tried at once.
+/// Number of lines that run at once.
 const AT_ONCE: usize = 4;
 
 struct Fault {
     name: &'static str,
     /// What the CLI does.
     does: &'static str,
-    /// What has to come of it.
+    /// The expected outcome.
     expected: &'static str,
-    /// Fails if it does not.
+    /// Fails on another outcome.
     test: fn(),
 }
 
@@ -33,8 +33,8 @@ const fn fault(name: &'static str, does: &'static str, expected: &'static str, t
     Fault { name, does, expected, test }
 }
 
-/// What is not tried, and why.
-const NOT_HERE: [(&str, &str, &str); 1] =
+/// Faults that are not tested, with the reason.
+const NOT_TESTED: [(&str, &str, &str); 1] =
     [("case-054", "is a launcher of Windows that cuts its arguments", "no Windows")];
 
 const FAULTS: [Fault; 62] = [
@@ -46,27 +46,27 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "2",
-        "says that its turn is over and stays",
+        "reports the end of its turn and stays",
         "answered at once, then ended",
         process::case_057_a_cli_that_does_not_exit_after_its_result_has_answered,
     ),
     fault(
         "3",
-        "says half and nothing more",
+        "prints half and nothing more",
         "504 timeout with the half",
         retry::a_silent_cli_is_an_error_after_the_last_retry,
     ),
     fault(
         "4",
-        "would ask a person for leave",
+        "would ask a person for permission",
         "started so that it never asks",
         spec::each_cli_is_started_with_its_arguments_in_its_repository,
     ),
     fault(
         "5",
-        "exits with 0 and says nothing",
+        "exits with 0 and prints nothing",
         "`No output from CLI.`",
-        output::exit_0_and_no_word_at_all_is_told_as_such,
+        output::exit_0_without_output_is_answered_with_a_note,
     ),
     fault(
         "6",
@@ -76,15 +76,15 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "7",
-        "has no login and says so on stderr only",
+        "has no login and reports it on stderr only",
         "401 authentication",
-        output::a_missing_login_that_no_event_tells_of_is_known_by_its_words,
+        output::a_missing_login_without_an_event_is_recognised_by_its_message,
     ),
     fault(
         "8",
-        "has an empty result after what it said",
-        "what it said",
-        output::what_the_assistant_said_is_the_answer_where_the_result_is_empty,
+        "has an empty result after its text",
+        "its text",
+        output::the_assistant_text_is_the_answer_if_the_result_is_empty,
     ),
     fault(
         "9",
@@ -94,15 +94,15 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "10",
-        "says its text in pieces and whole",
+        "prints its text in pieces and whole",
         "once",
-        output::a_text_that_comes_in_pieces_and_whole_is_told_once,
+        output::a_text_that_arrives_in_pieces_and_whole_is_sent_once,
     ),
     fault(
         "11",
-        "says turn.failed and exits with 0",
+        "prints turn.failed and exits with 0",
         "502 server",
-        output::a_turn_that_failed_is_a_failure_whatever_the_exit_code,
+        output::a_failed_turn_is_a_failure_with_any_exit_code,
     ),
     fault(
         "12",
@@ -118,7 +118,7 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "13b",
-        "leaves a process in a session of its own",
+        "leaves a process in a separate session",
         "it ends with the run",
         killed::a_process_that_left_the_group_of_its_cli_is_killed_with_the_run,
     ),
@@ -155,21 +155,21 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "20",
-        "leaves what cannot be saved",
-        "kept, told, cleared later",
-        worktree::case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone,
+        "leaves work that cannot be saved",
+        "kept, logged, released later",
+        worktree::case_065_stale_worktrees_are_released_and_foreign_folders_are_not_touched,
     ),
     fault(
         "21",
         "would refuse to run inside another CLI",
-        "knows nothing of one",
-        output::a_cli_is_not_told_that_it_runs_inside_another_one,
+        "does not know of one",
+        output::a_cli_does_not_inherit_the_session_of_another_one,
     ),
     fault(
         "22",
         "has lost the session",
         "404, resumed once",
-        output::a_session_that_is_gone_is_not_found_and_not_resumed_again,
+        output::a_missing_session_is_not_found_and_not_resumed_again,
     ),
     fault(
         "23",
@@ -181,13 +181,13 @@ const FAULTS: [Fault; 62] = [
         "24",
         "fails with a rate limit, then answers",
         "the next one runs at once",
-        output::a_failure_keeps_nobody_out_afterwards,
+        output::a_failure_does_not_block_later_requests,
     ),
     fault(
         "git.1",
         "has a git that hangs before it is started",
-        "504, ended, place freed",
-        git_hangs::a_git_that_hangs_before_the_cli_is_ended_and_the_next_run_has_its_place,
+        "504, ended, slot freed",
+        git_hangs::a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_the_next_run,
     ),
     fault(
         "git.2",
@@ -199,7 +199,7 @@ const FAULTS: [Fault; 62] = [
         "git.3",
         "leaves work that git hangs on",
         "kept, saved at the next start",
-        git_hangs::what_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start,
+        git_hangs::work_that_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start,
     ),
     fault(
         "git.4",
@@ -211,9 +211,9 @@ const FAULTS: [Fault; 62] = [
         "git.5",
         "left worktrees that git hangs on; host started",
         "the port opens",
-        git_hangs::the_port_opens_while_old_worktrees_are_cleared_by_a_git_that_hangs,
+        git_hangs::the_port_opens_while_a_git_hangs_that_releases_stale_worktrees,
     ),
-    fault("25", "(a page under another name asks)", "403", auth::a_foreign_host_name_is_refused),
+    fault("25", "(a page under another name sends a request)", "403", auth::a_foreign_host_name_is_refused),
     fault(
         "26",
         "belongs to another server that goes on",
@@ -222,19 +222,19 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "27",
-        "has files that block whoever opens them",
+        "has files that block when opened",
         "the second SIGTERM ends it all",
         killed::a_second_signal_ends_the_program_even_if_a_task_blocks,
     ),
     fault(
         "28",
-        "asks without end and reads no answer",
+        "sends requests without end and reads no answer",
         "held back, 504",
         limits::a_cli_that_does_not_read_its_replies_is_throttled_and_killed_with_that_reason,
     ),
     fault(
         "29",
-        "exits, and what it started holds the pipe",
+        "exits, and a descendant holds the pipe",
         "answered after a silence",
         limits::streams_that_a_descendant_holds_open_do_not_delay_the_answer,
     ),
@@ -270,13 +270,13 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "case-061b",
-        "answers a client that goes away, whole",
+        "answers a client that disconnects, whole",
         "ended",
         stream::a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too,
     ),
     fault(
         "case-061c",
-        "answers a client that goes away, streamed",
+        "answers a client that disconnects, streamed",
         "ended",
         stream::a_client_that_goes_away_ends_the_cli_and_what_it_started,
     ),
@@ -289,14 +289,14 @@ const FAULTS: [Fault; 62] = [
     fault(
         "case-064",
         "has a repository without a commit",
-        "configuration, told so",
-        worktree::case_064_a_repository_without_a_commit_is_told_as_such,
+        "configuration, clear error",
+        worktree::case_064_a_repository_without_a_commit_is_a_clear_error,
     ),
     fault(
         "case-065",
-        "finds leftovers, locked and foreign folders",
-        "cleared, or left alone",
-        worktree::case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone,
+        "finds stale, locked and foreign folders",
+        "released, or not touched",
+        worktree::case_065_stale_worktrees_are_released_and_foreign_folders_are_not_touched,
     ),
     fault(
         "case-066",
@@ -326,7 +326,7 @@ const FAULTS: [Fault; 62] = [
         "case-068",
         "inherits GIT_DIR and more of another repository",
         "works in its own",
-        worktree::case_068_variables_of_git_that_were_inherited_lead_nowhere,
+        worktree::case_068_inherited_variables_of_git_have_no_effect,
     ),
     fault(
         "case-076",
@@ -337,7 +337,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "case-078.1",
         "has a folder that is gone",
-        "404, folder told",
+        "404, names the folder",
         errors::a_repository_that_is_missing_is_told_by_its_path,
     ),
     fault(
@@ -349,14 +349,14 @@ const FAULTS: [Fault; 62] = [
     fault(
         "case-078.3",
         "cannot be executed",
-        "configuration, told why",
+        "configuration, with the reason",
         errors::a_cli_that_cannot_be_started_is_told_with_the_reason,
     ),
     fault(
         "t2-12",
-        "draws a spinner over and over, even into a pipe",
+        "draws a spinner, even into a pipe",
         "the answer without its frames",
-        output::t2_12_a_spinner_that_is_drawn_into_a_pipe_is_no_part_of_the_answer,
+        output::t2_12_a_spinner_that_is_drawn_into_a_pipe_is_not_part_of_the_answer,
     ),
     fault(
         "t2-14",
@@ -390,21 +390,21 @@ const FAULTS: [Fault; 62] = [
     ),
     fault(
         "30",
-        "(clients connect and say nothing)",
+        "(clients connect and send nothing)",
         "closed after a time",
         connections::a_connection_that_does_not_say_in_time_what_it_wants_is_closed,
     ),
     fault(
         "31",
-        "(more clients connect than there may be)",
+        "(more clients connect than permitted)",
         "they wait",
         connections::more_connections_than_there_may_be_wait_for_others_to_end,
     ),
 ];
 
 impl Fault {
-    /// What was seen: what was expected, or how the test failed.
-    fn seen(&self) -> Result<(), String> {
+    /// Runs the test. The error is the first line of its failure.
+    fn run(&self) -> Result<(), String> {
         catch_unwind(self.test).map_err(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
             text.unwrap_or("a panic").lines().next().unwrap_or_default().to_owned()
@@ -413,14 +413,14 @@ impl Fault {
 }
 
 /// One line of the table.
-#[expect(clippy::print_stdout, reason = "the table is for whoever runs the test with its output")]
+#[expect(clippy::print_stdout, reason = "the table is for a person who runs the test")]
 fn line(name: &str, does: &str, expected: &str, seen: &str, verdict: &str) {
     println!("{name:<11} {does:<50} {expected:<28} {seen:<28} {verdict}");
 }
 
 #[test]
-#[ignore = "each line of it is a test of its own: `make faults` prints the table"]
-fn every_fault_comes_out_as_it_has_to() {
+#[ignore = "each line is a separate test: `make faults` prints the table"]
+fn every_fault_has_its_expected_outcome() {
     let (next, seen) = (AtomicUsize::new(0), Mutex::new(vec![None; FAULTS.len()]));
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
@@ -428,7 +428,7 @@ fn every_fault_comes_out_as_it_has_to() {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(fault) = FAULTS.get(at) else { return };
-                    let outcome = fault.seen();
+                    let outcome = fault.run();
                     seen.lock().unwrap()[at] = Some(outcome);
                 }
             });
@@ -442,8 +442,8 @@ fn every_fault_comes_out_as_it_has_to() {
             Err(wrong) => line(fault.name, fault.does, fault.expected, wrong, "WRONG"),
         }
     }
-    for (name, does, why) in NOT_HERE {
-        line(name, does, "", "", &format!("not tried: {why}"));
+    for (name, does, why) in NOT_TESTED {
+        line(name, does, "", "", &format!("not tested: {why}"));
     }
     let wrong = seen.iter().filter(|seen| matches!(seen, Some(Err(_)))).count();
     assert_eq!(wrong, 0, "of {} lines", FAULTS.len());

@@ -1,4 +1,4 @@
-//! What CLIs print that has misled others: failures that look like success, answers that come twice or only in part.
+//! Output of CLIs that has misled other programs: failures that look like success, answers that are repeated or incomplete.
 
 use serde_json::{Value, json};
 
@@ -46,24 +46,24 @@ pub(crate) fn a_failure_that_is_reported_as_success_is_a_failure() {
 }
 
 #[test]
-pub(crate) fn a_missing_login_that_no_event_tells_of_is_known_by_its_words() {
+pub(crate) fn a_missing_login_without_an_event_is_recognised_by_its_message() {
     let said = "Please set an Auth method in your settings.json or specify one of the following environment \
                 variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA\n";
     assert_eq!(failure(&asked(&machine("gemini", &[], said, "41"))), (401, "authentication".to_owned()));
 }
 
 #[test]
-pub(crate) fn what_the_assistant_said_is_the_answer_where_the_result_is_empty() {
+pub(crate) fn the_assistant_text_is_the_answer_if_the_result_is_empty() {
     assert_eq!(asked(&machine("claude", &[assistant("hello"), result("", false)], "", "0")).content(), "hello");
 }
 
 #[test]
-pub(crate) fn exit_0_and_no_word_at_all_is_told_as_such() {
+pub(crate) fn exit_0_without_output_is_answered_with_a_note() {
     assert_eq!(asked(&machine("codex", &[], "", "0")).content(), "No output from CLI.");
 }
 
 #[test]
-pub(crate) fn a_text_that_comes_in_pieces_and_whole_is_told_once() {
+pub(crate) fn a_text_that_arrives_in_pieces_and_whole_is_sent_once() {
     let said = [delta("hel"), delta("lo"), assistant("hello"), result("hello", false)];
     let machine = machine("claude", &said, "", "0");
     let proxy = machine.serve();
@@ -72,30 +72,30 @@ pub(crate) fn a_text_that_comes_in_pieces_and_whole_is_told_once() {
 }
 
 #[test]
-pub(crate) fn a_turn_that_failed_is_a_failure_whatever_the_exit_code() {
+pub(crate) fn a_failed_turn_is_a_failure_with_any_exit_code() {
     let failed = json!({"type": "turn.failed", "error": {"message": "unexpected status 503 Service Unavailable"}});
     assert_eq!(failure(&asked(&machine("codex", &[failed], "", "0"))), (502, "server".to_owned()));
 }
 
 #[test]
-pub(crate) fn a_session_that_is_gone_is_not_found_and_not_resumed_again() {
+pub(crate) fn a_missing_session_is_not_found_and_not_resumed_again() {
     let gone = "No conversation found with session ID: dead-1";
     let failed = json!({"type": "result", "subtype": "error_during_execution", "is_error": true, "num_turns": 0,
                         "session_id": "dead-1", "errors": [gone]});
     let machine = Machine::configured("[models.m]\ndriver = \"claude\"\nrepo = \".\"\n");
     machine.script(
         "claude",
-        &format!("printf x >> ../tries; cat > /dev/null; echo '{failed}'; echo '{gone}' >&2; exit 1"),
+        &format!("printf x >> ../attempts; cat > /dev/null; echo '{failed}'; echo '{gone}' >&2; exit 1"),
     );
     let request = Request::complete(&chat("m", "hi"));
     let answer = machine.serve().send(&request.header("x-agent-session", "dead-1"));
     assert_eq!(failure(&answer), (404, "not_found".to_owned()));
     assert_eq!(answer.header("x-agent-session"), None);
-    assert_eq!(std::fs::read_to_string(machine.path("tries")).unwrap(), "x");
+    assert_eq!(std::fs::read_to_string(machine.path("attempts")).unwrap(), "x");
 }
 
 #[test]
-pub(crate) fn a_failure_keeps_nobody_out_afterwards() {
+pub(crate) fn a_failure_does_not_block_later_requests() {
     let failed = result("API Error: 429 rate_limit_error: too many requests", true);
     let machine = machine("claude", &[failed], "", "0");
     let proxy: Proxy = machine.serve();
@@ -106,14 +106,14 @@ pub(crate) fn a_failure_keeps_nobody_out_afterwards() {
 }
 
 #[test]
-pub(crate) fn a_cli_is_not_told_that_it_runs_inside_another_one() {
+pub(crate) fn a_cli_does_not_inherit_the_session_of_another_one() {
     let machine = Machine::configured("[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n");
     machine.script("cli", "cat > /dev/null; echo \"[$CLAUDECODE$CLAUDE_CODE_ENTRYPOINT$CODEX_SANDBOX]\"");
     let inherited = [("CLAUDECODE", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli"), ("CODEX_SANDBOX", "seatbelt")];
     assert_eq!(machine.serve_inheriting(&inherited).ask("m", "hi"), "[]");
 }
 
-/// What a text CLI of this script answers, by each rule for what the answer is.
+/// The answers of a text CLI with this script, for each `answer` option, whole and streamed.
 fn text_answers(script: &str) -> Vec<String> {
     let answers = ["whole", "last-block"].into_iter().flat_map(|answer| {
         let machine = Machine::configured(&format!(
@@ -127,12 +127,12 @@ fn text_answers(script: &str) -> Vec<String> {
 }
 
 #[test]
-pub(crate) fn t2_12_a_spinner_that_is_drawn_into_a_pipe_is_no_part_of_the_answer() {
+pub(crate) fn t2_12_a_spinner_that_is_drawn_into_a_pipe_is_not_part_of_the_answer() {
     for script in [
         r"printf '\r⠋ Thinking...'; sleep 0.05; printf '\r⠙ Thinking...'; printf '\r\033[K'; printf 'The answer is 42.\n'",
         r"printf '\033[1G⠙ \033[K'; sleep 0.05; printf '\033[1G⠹ \033[K\033[1G\033[K'; printf 'The answer is 42.\n'",
         r"printf '\033[?25l⠋ a\n'; printf '\033[1A\033[2K⠙ a\n'; printf '\033[1A\033[2K'; printf 'The answer is 42.\n'",
-        // Slower than a moment.
+        // Slower than the wait for an open line.
         r"printf '\r⠋ Thinking...'; sleep 0.4; printf '\r⠙ Thinking...'; sleep 0.4; printf '\r\033[K'; printf 'The answer is 42.\n'",
     ] {
         assert_eq!(text_answers(script), ["The answer is 42."; 4], "{script}");
@@ -143,7 +143,7 @@ pub(crate) fn t2_12_a_spinner_that_is_drawn_into_a_pipe_is_no_part_of_the_answer
 }
 
 #[test]
-fn what_is_drawn_on_standard_error_is_no_part_of_the_detail_either() {
+fn a_spinner_on_standard_error_is_not_part_of_the_detail() {
     let machine = machine("claude", &[], "\r⠋ Loading\r⠙ Loading\r\u{1b}[Kit broke\n", "1");
     assert_eq!(asked(&machine).json()["error"]["detail"], "it broke");
 }

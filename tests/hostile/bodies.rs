@@ -1,10 +1,10 @@
-//! Bodies as large as may be: whatever they hold, each is run or refused as too large, and no plugin is to blame.
+//! Request bodies of the maximum size with various content: each is run or refused as too large, and no plugin is blamed.
 
 use super::component::{Contract, component, text};
 use super::{health, is_measured, known, line};
 use crate::support::{Answer, Machine, Proxy, Request, drivers};
 
-/// What a body may be full of, as it stands in JSON.
+/// Contents of a body, as they are in JSON.
 const CONTENTS: [(&str, &str); 10] = [
     ("letters", "x"),
     ("line feeds", "\\n"),
@@ -18,7 +18,7 @@ const CONTENTS: [(&str, &str); 10] = [
     ("half crabs", "\\ud83e"),
 ];
 
-/// Where it may stand.
+/// Places of the content.
 const PLACES: [&str; 4] = [
     r#"{"role":"user","content":"hi #"}"#,
     r#"{"role":"system","content":"hi #"},{"role":"user","content":"hi"}"#,
@@ -26,14 +26,14 @@ const PLACES: [&str; 4] = [
     r##"{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"hi #"},{"role":"user","content":"hi"}"##,
 ];
 
-/// A body of so many bytes for a model, full of one thing in one place.
+/// A body of `length` bytes for a model, filled with one content in one place.
 fn body(model: &str, place: &str, content: &str, length: usize) -> String {
     let empty = format!(r#"{{"model":"{model}","messages":[{place}]}}"#);
     empty.replace('#', &content.repeat((length - empty.len()) / content.len()))
 }
 
-/// What came of a body: run, if the CLI was started; or refused for a limit, whose name is told. Else what was answered.
-fn came(answer: &Answer) -> Result<String, String> {
+/// The result of a body: run, if the CLI was started; or the message of a refusal that names a limit. Else the answer.
+fn outcome(answer: &Answer) -> Result<String, String> {
     let error = answer.json()["error"].clone();
     let message = error["message"].as_str().unwrap_or_default().to_owned();
     let was_run = error["detail"].as_str().is_some_and(|detail| detail.contains("boom"));
@@ -47,7 +47,7 @@ fn came(answer: &Answer) -> Result<String, String> {
 }
 
 fn machine(limits: &str) -> Machine {
-    // Each has a CLI of its own, which does the same.
+    // Each model has its own CLI, with the same script.
     let model = |driver: &String| {
         format!(
             "[models.{driver}]\ndriver = \"{driver}\"\nrepo = \".\"\nprogram = \"cli-of-{driver}\"\nrepo_runs = 64\nretries = 0\n"
@@ -59,9 +59,9 @@ fn machine(limits: &str) -> Machine {
     for driver in drivers() {
         machine.script(&format!("cli-of-{driver}"), &format!("cat > /dev/null; {END}"));
     }
-    // It is told the prompt when it has said so much, and its input stays open.
-    let says = [r#"{"protocolVersion":1,"agentCapabilities":{}}"#, r#"{"sessionId":"s"}"#];
-    let answers = [1, 2].map(|id| format!("read -r line; echo '{{\"id\":{id},\"result\":{}}}'; ", says[id - 1]));
+    // It receives the prompt after these answers, and its input stays open.
+    let results = [r#"{"protocolVersion":1,"agentCapabilities":{}}"#, r#"{"sessionId":"s"}"#];
+    let answers = [1, 2].map(|id| format!("read -r line; echo '{{\"id\":{id},\"result\":{}}}'; ", results[id - 1]));
     machine.script("cli-of-acp", &format!("{}grep -q session/prompt; {END}", answers.concat()));
     machine
 }
@@ -71,7 +71,7 @@ fn send(proxy: &Proxy, body: String) -> Answer {
 }
 
 #[test]
-fn every_body_within_its_limit_is_run_or_refused_as_too_large_and_no_plugin_is_to_blame() {
+fn every_body_within_its_limit_is_run_or_refused_as_too_large_and_no_plugin_is_blamed() {
     // In the proportion of the defaults.
     let (limits, length) =
         if is_measured() { ("", 32 << 20) } else { ("body = \"2 MiB\"\nplugin_memory = \"4 MiB\"\n", 2 << 20) };
@@ -80,23 +80,23 @@ fn every_body_within_its_limit_is_run_or_refused_as_too_large_and_no_plugin_is_t
     let mut wrong = Vec::new();
     for (number, driver) in drivers().iter().enumerate() {
         for (turn, (name, content)) in CONTENTS.into_iter().enumerate() {
-            // Each thing with each driver, and over all of them in each place.
+            // Each content with each driver, with the places distributed over all of them.
             let place = (number + turn) % PLACES.len();
-            let came = came(&send(&proxy, body(driver, PLACES[place], content, length)));
-            let verdict = if came.is_ok() { "held" } else { "WRONG" };
-            let told = came.clone().unwrap_or_else(|answer| answer);
+            let outcome = outcome(&send(&proxy, body(driver, PLACES[place], content, length)));
+            let verdict = if outcome.is_ok() { "held" } else { "WRONG" };
+            let shown = outcome.clone().unwrap_or_else(|answer| answer);
             if is_measured() {
                 line(
                     driver,
                     &format!("is sent {} MiB of {name}, place {place}", length >> 20),
-                    &told,
+                    &shown,
                     "",
                     "",
                     "",
                     verdict,
                 );
             }
-            wrong.extend(came.err().map(|answer| format!("{driver}, {name}, place {place}: {answer}")));
+            wrong.extend(outcome.err().map(|answer| format!("{driver}, {name}, place {place}: {answer}")));
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
@@ -106,7 +106,7 @@ fn every_body_within_its_limit_is_run_or_refused_as_too_large_and_no_plugin_is_t
 }
 
 #[test]
-fn a_plugin_that_is_worn_out_by_a_long_turn_is_not_to_blame_and_by_a_short_one_is() {
+fn a_plugin_that_exceeds_a_limit_is_blamed_for_a_short_turn_and_not_for_a_long_one() {
     let limits = "[limits]\nplugin_memory = \"4 MiB\"\n";
     let machine = Machine::configured(&format!(
         "[models.m]\ndriver = \"m\"\nrepo = \".\"\nprogram = \"cli\"\nretries = 0\n{limits}"

@@ -1,9 +1,9 @@
-//! Code that takes the compiler long or much memory.
+//! Code that needs much time or memory to compile.
 
 use std::time::SystemTime;
 
-/// A function that nobody calls, as the text of a paragraph: so many nested loops, each of which has to know so many
-/// values, so that the compiler's work is the product of the two.
+/// An unused function, as the text of a paragraph: a number of nested loops that all use a number of values, so that the work
+/// of the compiler is the product of the two.
 pub(super) fn nest(loops: usize, values: usize) -> String {
     let each = |one: &dyn Fn(usize) -> String| (1..=values).map(one).collect::<String>();
     let set = each(&|local| format!("local.get 0 local.set {local}\n"));
@@ -14,8 +14,8 @@ pub(super) fn nest(loops: usize, values: usize) -> String {
     format!("(func $nest (param i32) (result i32)\n(local {locals})\n{set}{open}{change}{close}local.get 0\n{use_all})")
 }
 
-/// A function that nobody calls, as the text of a paragraph, of so many multiplications, and which was never seen before, so
-/// that its code is in no cache: the compiler's work is in proportion to its length.
+/// An unused function, as the text of a paragraph, with `count` multiplications. It is unique, so that its code is not in a
+/// cache: the work of the compiler is proportional to its length.
 pub(super) fn long(count: usize) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos();
     let unseen = i64::try_from(now & u128::from(u32::MAX)).unwrap();

@@ -1,4 +1,5 @@
-//! Plugins that take long to compile, or much memory for it: nobody waits for them, and nothing is left of what was given up on.
+//! Plugins that need much time or memory to compile: no request waits for them, and no process of a cancelled compilation
+//! is left.
 
 use std::fs;
 use std::io::Write;
@@ -13,12 +14,12 @@ use super::component::{Contract, component};
 use super::{known, refusal};
 use crate::support::{Machine, Proxy, binary, chat, error, processes_marked_by, wait_for};
 
-/// Two models, of which one has a plugin that may have to be compiled. Nobody waits for that.
+/// Two models, one of them with a plugin that has to be compiled; the start does not wait for it.
 fn machine() -> Machine {
     machine_that_compiles_for("10m")
 }
 
-/// The same, where that plugin may be compiled for so long.
+/// The same with this time limit for compiling.
 fn machine_that_compiles_for(time: &str) -> Machine {
     let machine = Machine::configured(&format!(
         "[plugins]\npatience = 0\n[plugins.m.limits]\ncompile = \"{time}\"\n[defaults]\nrepo = \".\"\n\
@@ -28,12 +29,12 @@ fn machine_that_compiles_for(time: &str) -> Machine {
     machine
 }
 
-/// A plugin that does as it should, once it is compiled, which takes a second or so.
+/// A plugin that works once it is compiled, which takes about a second.
 fn slow() -> Vec<u8> {
     component("m", &long(100_000), &Contract::ours())
 }
 
-/// One whose compiling takes minutes.
+/// A plugin that takes minutes to compile.
 fn endless() -> Vec<u8> {
     component("m", &nest(1500, 1500), &Contract::ours())
 }
@@ -42,17 +43,17 @@ fn compilers(pid: u32) -> usize {
     compiler(pid).iter().count()
 }
 
-/// The process that compiles for a program. There is one file that has to be.
+/// The compiler process of a program. At most one file is compiled.
 fn compiler(pid: u32) -> Option<Pid> {
     let mut compilers = processes_marked_by(pid).filter(|(_, command)| command.contains(" compile "));
     compilers.next().map(|(process, _)| process)
 }
 
-/// A machine whose plugin is being compiled, and still is when its compiler is let go on. A machine on which that was
-/// over before it could be stopped is not taken.
-fn held(begin: impl Fn() -> (Machine, Proxy)) -> (Machine, Proxy, Pid) {
+/// A machine whose plugin is being compiled by a stopped compiler. If the compilation ends before it is stopped, another
+/// machine is tried.
+fn held(start: impl Fn() -> (Machine, Proxy)) -> (Machine, Proxy, Pid) {
     loop {
-        let (machine, proxy) = begin();
+        let (machine, proxy) = start();
         wait_for("the compiler, or its end", || compiler(proxy.pid()).is_some() || loading(&proxy) == json!([]));
         let Some(compiler) = compiler(proxy.pid()) else { continue };
         if kill_process(compiler, Signal::STOP).is_ok() && is_stopped(compiler) {
@@ -61,7 +62,7 @@ fn held(begin: impl Fn() -> (Machine, Proxy)) -> (Machine, Proxy, Pid) {
     }
 }
 
-/// Whether a process that was sent the signal stopped, and had not ended.
+/// Whether a process that received SIGSTOP is stopped and has not ended.
 fn is_stopped(process: Pid) -> bool {
     let state = || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).ok()?;
@@ -71,7 +72,7 @@ fn is_stopped(process: Pid) -> bool {
     state() == Some('T')
 }
 
-fn go_on(compiler: Pid) {
+fn resume(compiler: Pid) {
     kill_process(compiler, Signal::CONT).unwrap();
 }
 
@@ -80,7 +81,7 @@ fn loading(proxy: &Proxy) -> Value {
 }
 
 #[test]
-fn a_plugin_that_is_still_being_compiled_holds_nobody_up_and_comes_into_use_by_itself() {
+fn a_plugin_that_is_being_compiled_blocks_no_request_and_comes_into_use_by_itself() {
     let (machine, proxy, compiler) = held(|| {
         let machine = machine();
         machine.put_plugin("m.wasm", slow());
@@ -94,13 +95,13 @@ fn a_plugin_that_is_still_being_compiled_holds_nobody_up_and_comes_into_use_by_i
     assert_eq!((answer.status, answer.header("retry-after"), answer.json()), (429, Some("10"), expected));
     assert_eq!(loading(&proxy), json!([file]));
     assert_eq!(proxy.ask("echo", "hi"), "hi");
-    go_on(compiler);
+    resume(compiler);
     wait_for("it to be compiled", || loading(&proxy) == json!([]));
     assert_eq!(proxy.ask("m", "hi"), "hello");
 }
 
 #[test]
-fn the_version_that_is_in_use_stays_until_the_next_is_compiled() {
+fn the_current_version_stays_in_use_until_the_next_is_compiled() {
     let (machine, proxy, compiler) = held(|| {
         let machine = machine();
         machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
@@ -112,14 +113,14 @@ fn the_version_that_is_in_use_stays_until_the_next_is_compiled() {
     });
     assert_eq!(loading(&proxy), json!([machine.plugin("m.wasm")]));
     assert_eq!(proxy.ask("m", "hi"), "hello");
-    go_on(compiler);
+    resume(compiler);
     wait_for("the next version", || loading(&proxy) == json!([]));
     assert_eq!(proxy.ask("m", "hi"), "hello");
     assert!(proxy.get("/metrics").body.contains("\nagentbay_plugin_swaps_total 2\n"));
 }
 
 #[test]
-fn what_takes_too_long_is_given_up_on_and_tried_once_more_when_somebody_asks() {
+fn a_compilation_that_times_out_is_refused_and_retried_on_a_requested_reload() {
     let machine = machine_that_compiles_for("300ms");
     let file = machine.put_plugin("m.wasm", endless());
     let proxy = machine.serve();
@@ -139,7 +140,7 @@ fn what_takes_too_long_is_given_up_on_and_tried_once_more_when_somebody_asks() {
 }
 
 #[test]
-fn a_file_that_is_replaced_or_goes_is_compiled_no_longer() {
+fn the_compilation_of_a_replaced_or_removed_file_is_ended() {
     let machine = machine();
     let file = machine.put_plugin("m.wasm", endless());
     let proxy = machine.serve();
@@ -156,7 +157,7 @@ fn a_file_that_is_replaced_or_goes_is_compiled_no_longer() {
 }
 
 #[test]
-fn a_server_goes_on_to_compile_and_to_start_what_it_has_to_when_its_file_is_replaced() {
+fn a_server_can_still_compile_and_start_processes_when_its_own_file_is_replaced() {
     let machine = machine();
     let program = machine.path("bin/program");
     fs::copy(binary("agentbay"), &program).unwrap();
@@ -169,7 +170,7 @@ fn a_server_goes_on_to_compile_and_to_start_what_it_has_to_when_its_file_is_repl
 }
 
 #[test]
-fn a_compiler_that_nobody_ends_is_ended_by_the_system_when_its_processor_time_is_used_up() {
+fn the_system_ends_a_compiler_that_has_used_up_its_processor_time() {
     let machine = Machine::new();
     let mut compiler = machine.command(&["compile", &machine.name("cache"), "1000000000", "0"]);
     let mut compiler = compiler.stdin(Stdio::piped()).spawn().unwrap();
@@ -179,7 +180,7 @@ fn a_compiler_that_nobody_ends_is_ended_by_the_system_when_its_processor_time_is
 }
 
 #[test]
-fn a_compiler_does_not_outlive_a_program_that_is_killed_or_told_to_end() {
+fn a_compiler_does_not_outlive_a_program_that_is_killed_or_terminated() {
     let machine = machine();
     machine.put_plugin("m.wasm", endless());
     for signal in [Signal::KILL, Signal::TERM] {

@@ -1,4 +1,4 @@
-//! Hostile plugins, made of the texts in `fixtures/hostile`: core WebAssembly, and the contract in wit/, become a component.
+//! Builds hostile plugins from the texts in `fixtures/hostile`: core WebAssembly and the contract in wit/ become a component.
 
 use std::fs;
 
@@ -7,27 +7,27 @@ use wit_parser::Resolve;
 
 use crate::support::fixtures;
 
-/// The contract, as a plugin may wish it to be.
+/// The contract, possibly with changes.
 pub(super) struct Contract {
     version: &'static str,
     wit: String,
 }
 
 impl Contract {
-    /// As it is.
+    /// The unchanged contract.
     pub(super) fn ours() -> Self {
         let file = fixtures().parent().unwrap().join("wit/agent.wit");
         Self { version: "0.1.0", wit: fs::read_to_string(file).unwrap() }
     }
 
-    /// In another version.
+    /// The contract with another version.
     pub(super) fn of_version(version: &'static str) -> Self {
         Self { version, ..Self::ours() }.with("agentbay:plugin@0.1.0", &format!("agentbay:plugin@{version}"))
     }
 
-    /// With another text in the place of one.
+    /// The contract with a text replaced.
     pub(super) fn with(self, text: &str, other: &str) -> Self {
-        assert!(self.wit.contains(text), "the contract says nothing of {text:?}");
+        assert!(self.wit.contains(text), "the contract does not contain {text:?}");
         Self { wit: self.wit.replacen(text, other, 1), ..self }
     }
 }
@@ -37,12 +37,12 @@ pub(super) fn text(name: &str) -> String {
     fs::read_to_string(fixtures().join("hostile").join(name).with_extension("wat")).unwrap()
 }
 
-/// What a plugin tries, in its own words: its first line.
-pub(super) fn tries(name: &str) -> String {
+/// What a plugin attempts, from the comment in its first line.
+pub(super) fn attempt(name: &str) -> String {
     text(name).lines().next().and_then(|line| line.strip_prefix(";; ").map(str::to_owned)).expect("a comment")
 }
 
-/// The plugin that does as it should, but for these paragraphs.
+/// The well-behaved plugin with these paragraphs replaced.
 pub(super) fn component(id: &str, changes: &str, contract: &Contract) -> Vec<u8> {
     let core = core_module(id, changes, contract.version);
     let mut module = wat::parse_str(&core).unwrap_or_else(|error| panic!("{id}: {error}"));
@@ -58,7 +58,7 @@ fn core_module(id: &str, changes: &str, version: &str) -> String {
     let ours = text("plugin");
     let replaced: Vec<&str> = changes.split("\n\n").filter_map(head).collect();
     let kept = ours.split("\n\n").filter(|paragraph| head(paragraph).is_none_or(|head| !replaced.contains(&head)));
-    // Imports have to come first.
+    // Imports must be first.
     let (imports, others): (Vec<&str>, Vec<&str>) =
         kept.chain(changes.split("\n\n")).partition(|paragraph| code(paragraph).starts_with("(import"));
     let module = format!("(module\n{}\n{}\n)", imports.join("\n"), others.join("\n\n"));
@@ -74,7 +74,7 @@ fn code(paragraph: &str) -> &str {
     paragraph[comment..].trim()
 }
 
-/// What a paragraph defines by name, such as `(func $begin`.
+/// The name that a paragraph defines, such as `(func $begin`.
 fn head(paragraph: &str) -> Option<&str> {
     let code = code(paragraph);
     let (kind, rest) = code.split_once(' ')?;

@@ -1,5 +1,5 @@
-//! What may lie in the plugin folder beside plugins: nothing of it is waited for, each is refused for what it is, and what is
-//! good is used all the same.
+//! Files of other kinds in the plugin folder: none blocks the scan, each is refused with its kind, and good plugins are used
+//! all the same.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -16,7 +16,7 @@ use super::component::{Contract, component};
 use super::{is_measured, known, line};
 use crate::support::{ECHO, Machine, Proxy, built_plugin, fixtures, wait_for};
 
-const NO_FILE: &str = ": only plain files are accepted";
+const PLAIN_FILES_ONLY: &str = ": only plain files are accepted";
 
 pub(super) fn pipe(file: &Path) {
     mknodat(CWD, file, FileType::Fifo, Mode::from_raw_mode(0o644), 0).unwrap();
@@ -28,7 +28,7 @@ fn reload(proxy: &Proxy) -> Value {
     answer.json()
 }
 
-/// The files that are refused, by name, and why.
+/// The names of the refused files, with the reasons.
 fn refused(known: &Value) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let name = |file: &Value| text(file).rsplit('/').next().unwrap().to_owned();
@@ -47,13 +47,13 @@ fn source(proxy: &Proxy, id: &str) -> String {
     plugin.map(|plugin| plugin["source"].as_str().unwrap().to_owned()).unwrap_or_default()
 }
 
-/// A plugin whose compiling takes minutes. A section of nobody's own makes each another.
+/// A plugin that takes minutes to compile. An unknown section makes each one different.
 fn endless(number: u8) -> Vec<u8> {
     [component("endless", &nest(1500, 1500), &Contract::ours()), vec![0, 2, 1, number]].concat()
 }
 
 #[test]
-fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it_is() {
+fn nothing_in_the_folder_blocks_the_scan_and_each_file_is_refused_with_its_kind() {
     let machine = Machine::configured(ECHO);
     let good = machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm"));
     let at = |name: &str| machine.plugin(name);
@@ -70,23 +70,23 @@ fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it
     fs::write(at("empty.wasm"), "").unwrap();
     fs::write(machine.path("secret"), "password").unwrap();
     symlink(machine.path("secret"), at("secret.wasm")).unwrap();
-    // Nobody asks for signatures here.
+    // Signatures are not required here.
     pipe(&good.with_extension("wasm.minisig"));
 
     let proxy = machine.serve();
     let empty = "is not a valid WebAssembly component: it is empty";
     let expected = [
         ("dangling.wasm", "cannot be read: No such file or directory (os error 2)".to_owned()),
-        ("device.wasm", format!("is a device{NO_FILE}")),
+        ("device.wasm", format!("is a device{PLAIN_FILES_ONLY}")),
         ("empty.wasm", empty.to_owned()),
         ("environment.wasm", empty.to_owned()),
-        ("folder.wasm", format!("is a folder{NO_FILE}")),
+        ("folder.wasm", format!("is a folder{PLAIN_FILES_ONLY}")),
         ("kernel.wasm", empty.to_owned()),
-        ("link-to-pipe.wasm", format!("is a named pipe{NO_FILE}")),
+        ("link-to-pipe.wasm", format!("is a named pipe{PLAIN_FILES_ONLY}")),
         ("loop.wasm", "cannot be read: Too many levels of symbolic links (os error 40)".to_owned()),
-        ("pipe.wasm", format!("is a named pipe{NO_FILE}")),
+        ("pipe.wasm", format!("is a named pipe{PLAIN_FILES_ONLY}")),
         ("secret.wasm", "is not a valid WebAssembly component: it does not start like WebAssembly".to_owned()),
-        ("socket.wasm", format!("is a socket{NO_FILE}")),
+        ("socket.wasm", format!("is a socket{PLAIN_FILES_ONLY}")),
         (
             "sparse.wasm",
             "is larger than 33554432 bytes: raise `limits.plugin_file` in proxy.toml if that is intended".to_owned(),
@@ -96,7 +96,7 @@ fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it
     assert_eq!((refused(&known(&proxy)), is_in_use(&proxy, "stranger")), (expected.to_vec(), true));
     if is_measured() {
         for (file, reason) in &expected {
-            line(file, "lies in the plugin folder, and is waited for", reason, "", "", "", "held");
+            line(file, "is in the plugin folder and would block", reason, "", "", "", "held");
         }
     }
     assert_eq!(refused(&reload(&proxy)), expected);
@@ -105,7 +105,7 @@ fn nothing_that_lies_in_the_folder_is_waited_for_and_each_is_refused_for_what_it
 }
 
 #[test]
-fn a_signature_that_cannot_be_read_is_refused_where_it_is_asked_for_and_holds_up_nothing() {
+fn an_unreadable_signature_is_refused_where_it_is_required_and_blocks_nothing() {
     let keys = KeyPair::generate_unencrypted_keypair().unwrap();
     let machine = Machine::configured(&format!("[plugins]\nsigned_by = [\"{}\"]\n{ECHO}", keys.pk.to_base64()));
     let beside = machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm")).with_extension("wasm.minisig");
@@ -124,7 +124,7 @@ fn a_signature_that_cannot_be_read_is_refused_where_it_is_asked_for_and_holds_up
 }
 
 #[test]
-fn t2_25_what_is_no_component_is_refused_with_what_it_is_and_what_is_built_in_goes_on() {
+fn t2_25_a_file_that_is_not_a_component_is_refused_with_its_kind_and_the_built_in_plugin_stays_in_use() {
     let machine = Machine::configured(ECHO);
     let whole = built_plugin("loud-echo.wasm");
     machine.put_plugin("echo.wasm", b"\0asm\x01\0\0\0");
@@ -140,7 +140,7 @@ fn t2_25_what_is_no_component_is_refused_with_what_it_is_and_what_is_built_in_go
 }
 
 #[test]
-fn a_folder_or_a_file_that_is_closed_to_the_program_keeps_what_was_good_in_use() {
+fn a_good_version_stays_in_use_when_its_folder_or_file_becomes_unreadable() {
     let machine = Machine::configured(ECHO);
     let file = machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let folder = file.parent().unwrap();
@@ -162,7 +162,7 @@ fn a_folder_or_a_file_that_is_closed_to_the_program_keeps_what_was_good_in_use()
 }
 
 #[test]
-fn of_two_files_with_one_id_the_one_that_is_named_after_it_is_taken_at_the_start_as_at_a_reload() {
+fn of_two_files_with_one_id_the_one_named_after_it_is_used_at_start_and_reload() {
     let machine = Machine::configured(ECHO);
     let right = machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
@@ -192,7 +192,7 @@ fn of_two_files_with_one_id_the_one_that_is_named_after_it_is_taken_at_the_start
 }
 
 #[test]
-fn names_of_files_cannot_order_a_terminal_about_or_hide() {
+fn control_characters_in_file_names_are_escaped() {
     let machine = Machine::configured(ECHO);
     let file = machine.put_plugin("a\u{1b}[2J\n\u{202e}b.wasm", "junk");
     let shown = file.display().to_string().replace("\u{1b}[2J\n\u{202e}", "\\u{1b}[2J\\n\\u{202e}");
@@ -206,18 +206,18 @@ fn names_of_files_cannot_order_a_terminal_about_or_hide() {
 }
 
 #[test]
-fn files_that_wait_to_be_compiled_are_not_in_memory() {
+fn files_that_wait_to_be_compiled_are_not_kept_in_memory() {
     const COUNT: u32 = 40;
     let machine = Machine::configured(&format!("{ECHO}[plugins.endless.limits]\ncompile = \"1h\"\n"));
     let proxy = machine.serve();
-    // They take the places for good.
+    // They occupy the compile slots for the whole test.
     for number in 0..2_u8 {
         machine.put_plugin(&format!("endless-{number}.wasm"), endless(number));
     }
     wait_for("them to be compiled", || known(&proxy)["loading"].as_array().unwrap().len() == 2);
     let before = proxy.resident();
     for number in 0..COUNT {
-        // An empty component with a section of nobody's own, of 30 MiB.
+        // An empty component with an unknown section of 30 MiB.
         let head = [&b"\0asm\x0d\0\x01\0\0"[..], &[0x85, 0x80, 0x80, 0x0f, 4], &number.to_be_bytes()].concat();
         let file = machine.put_plugin(&format!(".{number}"), &head);
         File::options().write(true).open(&file).unwrap().set_len(8 + 5 + (15 << 21) + 5).unwrap();
@@ -229,7 +229,7 @@ fn files_that_wait_to_be_compiled_are_not_in_memory() {
 }
 
 #[test]
-fn a_good_plugin_does_not_wait_for_those_that_take_the_compiler_long() {
+fn a_good_plugin_does_not_wait_for_those_that_compile_slowly() {
     let limits = "[limits]\nplugin_compile = \"1h\"\nplugin_compile_memory = \"8 GiB\"\n";
     let machine = Machine::configured(&format!("[plugins]\npatience = 0\n{ECHO}{limits}"));
     machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
@@ -246,7 +246,7 @@ fn a_good_plugin_does_not_wait_for_those_that_take_the_compiler_long() {
 }
 
 #[test]
-fn files_that_change_what_they_are_while_they_are_looked_at_hold_up_nothing() {
+fn files_that_change_their_kind_during_a_scan_block_nothing() {
     const ROUNDS: usize = 300;
     let machine = Machine::configured(ECHO);
     let file = machine.put_plugin("puppet.wasm", built_plugin("stranger.wasm"));

@@ -1,5 +1,5 @@
-//! The plugin folder as hostile ground: whatever is no plugin comes and goes in it at random, beside requests that notice
-//! nothing of it. `make folder` does it for ten minutes, the suite for some rounds.
+//! A hostile plugin folder: files of all kinds are created and removed at random while requests run, which must not be
+//! affected. `make folder` runs it for ten minutes, the suite for some rounds.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -12,45 +12,45 @@ use std::time::{Duration, Instant};
 use super::folder::pipe;
 use crate::support::{Machine, Proxy, chat, fixtures, wait_for};
 
-/// How many changes the suite makes.
+/// Number of changes in the suite.
 const CHANGES: u64 = 400;
 
-/// How many clients ask when the time is measured, and how often each of them does: twenty times a second together.
+/// Number of clients when latency is measured, and the interval of each: twenty requests a second together.
 const CLIENTS: usize = 8;
-const EVERY: Duration = Duration::from_millis(400);
+const INTERVAL: Duration = Duration::from_millis(400);
 
-/// How long the server may take to stop.
+/// The time limit for the server to stop.
 const DRAIN: Duration = Duration::from_secs(20);
 
-/// For how long it goes on; some rounds if nothing is said.
-#[expect(clippy::disallowed_methods, reason = "a test is told how long it may take")]
+/// The duration of a measured test; `None` for the suite.
+#[expect(clippy::disallowed_methods, reason = "the environment selects the length of the test")]
 fn measured() -> Option<Duration> {
     let seconds = std::env::var("AGENTBAY_FOLDER").ok()?;
     Some(Duration::from_secs(seconds.parse().expect("AGENTBAY_FOLDER is a number of seconds")))
 }
 
-/// Numbers that look random.
-struct Chance(u64);
+/// Pseudo-random numbers.
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, count: usize) -> usize {
         self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
         usize::try_from(self.0 >> 33).unwrap() % count
     }
 }
 
-/// The folder, and what is put into it.
+/// The folder and its content.
 struct Ground {
     folder: PathBuf,
     good: Vec<u8>,
-    chance: Chance,
+    random: Random,
     sockets: Vec<UnixListener>,
 }
 
 impl Ground {
     fn new(folder: &Path) -> Self {
         let good = fs::read(fixtures().join("plugins/stranger.wasm")).unwrap();
-        let ground = Self { folder: folder.to_owned(), good, chance: Chance(25), sockets: Vec::new() };
+        let ground = Self { folder: folder.to_owned(), good, random: Random(25), sockets: Vec::new() };
         ground.clear();
         ground
     }
@@ -62,12 +62,12 @@ impl Ground {
         }
     }
 
-    /// One change: something comes, goes, or becomes something else.
+    /// One change: a file is created, removed or replaced.
     fn change(&mut self) {
-        let suffix = [".wasm", ".wasm", ".wasm.minisig"][self.chance.below(3)];
-        let file = self.folder.join(format!("file-{}{suffix}", self.chance.below(24)));
-        let other = self.folder.join(format!("file-{}.wasm", self.chance.below(24)));
-        let kind = self.chance.below(16);
+        let suffix = [".wasm", ".wasm", ".wasm.minisig"][self.random.below(3)];
+        let file = self.folder.join(format!("file-{}{suffix}", self.random.below(24)));
+        let other = self.folder.join(format!("file-{}.wasm", self.random.below(24)));
+        let kind = self.random.below(16);
         if kind < 13 {
             remove(&file);
         }
@@ -78,7 +78,7 @@ impl Ground {
             5 => symlink(&other, &file).unwrap(),
             6 => File::create(&file).unwrap().set_len(2 << 30).unwrap(),
             7 => fs::create_dir(&file).unwrap(),
-            8 => fs::write(&file, &self.good[..self.chance.below(self.good.len())]).unwrap(),
+            8 => fs::write(&file, &self.good[..self.random.below(self.good.len())]).unwrap(),
             9 => fs::write(&file, &self.good).unwrap(),
             10 => {
                 fs::write(&file, &self.good).unwrap();
@@ -93,7 +93,7 @@ impl Ground {
                 let _one_may_be_a_folder = fs::rename(&other, &file);
             }
             14 => {
-                fs::set_permissions(&self.folder, Permissions::from_mode([0o644, 0o000][self.chance.below(2)])).unwrap()
+                fs::set_permissions(&self.folder, Permissions::from_mode([0o644, 0o000][self.random.below(2)])).unwrap()
             }
             _ => remove(&file),
         }
@@ -116,24 +116,24 @@ fn remove(file: &Path) {
     }
 }
 
-/// What came of the requests that were made meanwhile.
+/// The results of the requests.
 #[derive(Default)]
-struct Asked {
+struct Results {
     took: Vec<Duration>,
     failed: Vec<String>,
 }
 
-impl Asked {
+impl Results {
     fn ask(&mut self, proxy: &Proxy) {
-        let begun = Instant::now();
+        let started = Instant::now();
         let answer = proxy.complete(&chat("echo", "hi"));
-        self.took.push(begun.elapsed());
+        self.took.push(started.elapsed());
         if answer.status != 200 || answer.content() != "hi" {
             self.failed.push(format!("{answer:?}"));
         }
     }
 
-    fn and(mut self, other: Self) -> Self {
+    fn merge(mut self, other: Self) -> Self {
         self.took.extend(other.took);
         self.failed.extend(other.failed);
         self
@@ -146,21 +146,21 @@ fn permille_of(took: &[Duration], permille: usize) -> Duration {
     took[(took.len() - 1) * permille / 1000]
 }
 
-/// Requests beside the changes: at a rate if that is measured, else one after the other.
-fn ask_until(over: &AtomicBool, proxy: &Proxy, is_paced: bool) -> Asked {
-    let (mut asked, begun) = (Asked::default(), Instant::now());
+/// Sends requests during the changes: at a fixed rate if latency is measured, else one after the other.
+fn ask_until(over: &AtomicBool, proxy: &Proxy, is_paced: bool) -> Results {
+    let (mut asked, started) = (Results::default(), Instant::now());
     while !over.load(Ordering::Relaxed) {
         asked.ask(proxy);
         if is_paced {
-            let next = EVERY * u32::try_from(asked.took.len()).unwrap();
-            thread::sleep(next.saturating_sub(begun.elapsed()));
+            let next = INTERVAL * u32::try_from(asked.took.len()).unwrap();
+            thread::sleep(next.saturating_sub(started.elapsed()));
         }
     }
     asked
 }
 
 #[test]
-fn requests_notice_nothing_of_what_comes_and_goes_in_the_plugin_folder() {
+fn requests_are_not_affected_by_random_changes_of_the_plugin_folder() {
     let machine = Machine::configured(&format!(
         "server.drain = \"{}s\"\n[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\nretries = 0\n",
         DRAIN.as_secs()
@@ -169,17 +169,17 @@ fn requests_notice_nothing_of_what_comes_and_goes_in_the_plugin_folder() {
     let (proxy, is_unprivileged) = machine.serve_unprivileged();
     let (measured, over) = (measured(), AtomicBool::new(false));
     let mut ground = Ground::new(&folder);
-    let (mut changes, mut looks) = (0_u64, 0_u64);
+    let (mut changes, mut reloads) = (0_u64, 0_u64);
     let clients = if measured.is_some() { CLIENTS } else { 1 };
     let mut asked = thread::scope(|scope| {
         let asking: Vec<_> =
             (0..clients).map(|_| scope.spawn(|| ask_until(&over, &proxy, measured.is_some()))).collect();
-        let begun = Instant::now();
-        while measured.map_or(changes < CHANGES, |time| begun.elapsed() < time) {
+        let started = Instant::now();
+        while measured.map_or(changes < CHANGES, |time| started.elapsed() < time) {
             ground.change();
             changes += 1;
             if changes % 50 == 0 {
-                looks += u64::from(proxy.reload().status == 200);
+                reloads += u64::from(proxy.reload().status == 200);
             }
             if measured.is_some() {
                 thread::sleep(Duration::from_millis(10));
@@ -188,8 +188,8 @@ fn requests_notice_nothing_of_what_comes_and_goes_in_the_plugin_folder() {
         over.store(true, Ordering::Relaxed);
         asking.into_iter().map(|asking| asking.join().unwrap()).collect::<Vec<_>>()
     });
-    let asked = asked.drain(..).fold(Asked::default(), Asked::and);
-    assert_eq!((asked.failed, looks), (Vec::new(), changes / 50), "of {}", asked.took.len());
+    let asked = asked.drain(..).fold(Results::default(), Results::merge);
+    assert_eq!((asked.failed, reloads), (Vec::new(), changes / 50), "of {}", asked.took.len());
 
     ground.clear();
     machine.put_plugin("echo.wasm", fs::read(fixtures().join("plugins/loud-echo.wasm")).unwrap());
@@ -200,14 +200,14 @@ fn requests_notice_nothing_of_what_comes_and_goes_in_the_plugin_folder() {
     assert!(proxy.stop().success());
     if measured.is_some() {
         assert!(stopping.elapsed() < DRAIN, "it took {:?} to stop", stopping.elapsed());
-        told(&asked.took, changes, looks, resident, stopping.elapsed(), is_unprivileged);
+        report(&asked.took, changes, reloads, resident, stopping.elapsed(), is_unprivileged);
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the figures are for whoever runs the test with its output")]
-fn told(took: &[Duration], changes: u64, looks: u64, resident: u64, stop: Duration, is_unprivileged: bool) {
-    let [half, most, longest] = [500, 990, 1000].map(|permille| permille_of(took, permille));
-    println!("{changes} changes of the folder, {looks} looks asked for; unreadable files tried: {is_unprivileged}");
-    println!("{} requests, none failed: p50 {half:.1?}, p99 {most:.1?}, longest {longest:.1?}", took.len());
+#[expect(clippy::print_stdout, reason = "the figures are for a person who runs the test")]
+fn report(took: &[Duration], changes: u64, reloads: u64, resident: u64, stop: Duration, is_unprivileged: bool) {
+    let [half, p99, longest] = [500, 990, 1000].map(|permille| permille_of(took, permille));
+    println!("{changes} changes of the folder, {reloads} reloads; with unreadable files: {is_unprivileged}");
+    println!("{} requests, none failed: p50 {half:.1?}, p99 {p99:.1?}, longest {longest:.1?}", took.len());
     println!("{resident} MiB in memory at the end, stopped in {stop:.1?}");
 }

@@ -1,4 +1,4 @@
-//! What others notice of a hostile plugin: how long their requests take, and how much memory the program has.
+//! The effect of a hostile plugin on others: the latency of their requests, and the memory of the program.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant};
 
 use crate::support::Proxy;
 
-/// What others noticed.
+/// The measured effect on others.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Noticed {
-    /// Of a hundred requests of others, 99 took no longer.
+pub(super) struct Effect {
+    /// The 99th percentile of the latency of other requests.
     pub(super) p99: Duration,
-    /// The most memory that the program had, in MiB.
+    /// The peak memory of the program, in MiB.
     pub(super) memory: u64,
 }
 
-/// Has others ask so many times, while this goes on.
-pub(super) fn others(proxy: &Proxy, count: usize, meanwhile: impl Fn() + Sync, clients: usize) -> Noticed {
+/// Sends `count` other requests while `clients` threads repeat `meanwhile`.
+pub(super) fn others(proxy: &Proxy, count: usize, meanwhile: impl Fn() + Sync, clients: usize) -> Effect {
     let (over, memory) = (AtomicBool::new(false), AtomicU64::new(0));
     let took = thread::scope(|scope| {
         for _ in 0..clients {
@@ -35,10 +35,10 @@ pub(super) fn others(proxy: &Proxy, count: usize, meanwhile: impl Fn() + Sync, c
         let _end = Over(&over);
         (0..count).map(|_| ask(proxy)).collect()
     });
-    Noticed { p99: p99(took), memory: memory.into_inner() }
+    Effect { p99: p99(took), memory: memory.into_inner() }
 }
 
-/// Ends the others, also if a request fails.
+/// Ends the threads, also if a request fails.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -48,9 +48,9 @@ impl Drop for Over<'_> {
 }
 
 fn ask(proxy: &Proxy) -> Duration {
-    let begun = Instant::now();
+    let started = Instant::now();
     assert_eq!(proxy.ask("echo", "hi"), "hi");
-    begun.elapsed()
+    started.elapsed()
 }
 
 fn p99(mut took: Vec<Duration>) -> Duration {

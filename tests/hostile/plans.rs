@@ -1,4 +1,4 @@
-//! Plans that would lead a granted program to code of the plugin's own, by a variable and a file of the run's folder.
+//! Plans that would make a granted program load the plugin's code, by a variable and a file in the run's folder.
 
 use std::fmt::Write;
 
@@ -9,11 +9,11 @@ use crate::support::{Machine, chat, error};
 #[derive(Clone, Copy)]
 pub(super) enum Value<'a> {
     Text(&'a str),
-    /// The run's own folder, where the plan's files are.
+    /// The run's folder, with the plan's files.
     RunDir,
 }
 
-/// The function of a plugin whose plans set these variables and have these files, as paragraphs.
+/// The `prepare` function of a plugin whose plans have these variables and files, as paragraphs.
 pub(super) fn planning(env: &[(&str, Value<'_>)], files: &[(&str, &str)]) -> String {
     const TEXTS: usize = 1536;
     const RUN_DIR: [usize; 2] = [80, 84];
@@ -54,12 +54,12 @@ pub(super) fn planning(env: &[(&str, Value<'_>)], files: &[(&str, &str)]) -> Str
     )
 }
 
-/// A plugin whose plans set one variable to the run's folder, in which there are these files.
+/// A plugin whose plans set one variable to the run's folder with these files.
 pub(super) fn leading_to(id: &str, variable: &str, files: &[(&str, &str)]) -> Vec<u8> {
     component(id, &planning(&[(variable, Value::RunDir)], files), &Contract::ours())
 }
 
-/// A machine with a repository, a plugin and what is granted to it.
+/// A machine with a repository, a plugin and its grants.
 fn machine(plugin: &[u8], granted: &str) -> Machine {
     let machine = Machine::new();
     let repo = machine.repo("repo").with("file.txt", "first\n");
@@ -76,7 +76,7 @@ fn machine(plugin: &[u8], granted: &str) -> Machine {
 }
 
 #[test]
-fn no_plan_leads_a_program_to_code_of_the_plugin_whatever_was_granted() {
+fn no_plan_makes_a_program_load_code_of_the_plugin_with_any_grant() {
     let scratch = tempfile::tempdir().unwrap();
     let trace = scratch.path().join("trace");
     let settings = format!("[core]\n\tfsmonitor = \"echo native > {}; false\"\n", trace.display());
@@ -97,7 +97,7 @@ fn no_plan_leads_a_program_to_code_of_the_plugin_whatever_was_granted() {
 }
 
 #[test]
-fn a_plugin_from_outside_sets_the_variables_that_were_granted_and_no_others() {
+fn a_third_party_plugin_sets_granted_variables_and_no_others() {
     let plugin = component("planner", &planning(&[("MODE", Value::Text("quick"))], &[]), &Contract::ours());
     let refused = "the driver `planner` sets the variable `MODE`, which nobody has granted: name it in `env` of \
                    [plugins.planner] in proxy.toml if it may (`agentbay plugin add FILE` writes that table)";

@@ -1,59 +1,59 @@
-//! The hostile plugins: each with what has to stop it, and what its client has to be told.
+//! The table of hostile plugins: each with the limit that has to stop it, and the expected answer.
 
 use super::bomb::nest;
-use super::component::{Contract, component, text, tries};
+use super::component::{Contract, attempt, component, text};
 use super::plans::leading_to;
 
 /// A hostile plugin.
 pub(super) struct Hostile {
     /// Its id, and that of its model.
     pub(super) name: &'static str,
-    /// What it tries.
-    pub(super) tries: String,
+    /// What it attempts.
+    pub(super) attempt: String,
     pub(super) file: Vec<u8>,
     pub(super) stopped: Stopped,
 }
 
 impl Hostile {
-    /// Whether it is the limit of a call's processor time that has to stop it.
+    /// Whether the limit of a call's processor time has to stop it.
     pub(super) fn runs_out_of_time(&self) -> bool {
-        matches!(self.stopped, AtLoad(CPU) | Failed(_, CPU) | Noted(CPU))
+        matches!(self.stopped, AtLoad(CPU) | Failed(_, CPU) | Recorded(CPU))
     }
 }
 
 /// What has to stop a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stopped {
-    /// It is refused when it is loaded, for a reason with these words.
+    /// It is refused at load, with a reason that contains these words.
     AtLoad(&'static str),
-    /// Its run fails with this status and an error with these words.
+    /// Its run fails with this status and an error that contains these words.
     Failed(u16, &'static str),
-    /// Its run answers, but the plugin is noted to have failed for a reason with these words.
-    Noted(&'static str),
-    /// Its run answers with this: what it did concerns nobody else.
+    /// Its run answers, but a failure of the plugin is recorded with a reason that contains these words.
+    Recorded(&'static str),
+    /// Its run answers with this: it affects only itself.
     Harmless(&'static str),
 }
 
-use Stopped::{AtLoad, Failed, Harmless, Noted};
+use Stopped::{AtLoad, Failed, Harmless, Recorded};
 
 const CPU: &str = "`limits.plugin_call_cpu`";
 const TRAP: &str = "`unreachable` instruction executed";
 
-/// Those that have a text of their own.
+/// Plugins with a text in `fixtures/hostile`.
 const TEXTS: [(&str, Stopped); 35] = [
     ("loop-at-start", AtLoad(CPU)),
     ("loop-in-describe", AtLoad(CPU)),
     ("loop-in-prepare", Failed(500, CPU)),
     ("loop-in-begin", Failed(500, CPU)),
     ("loop-in-output", Failed(500, CPU)),
-    ("loop-in-exit", Noted(CPU)),
+    ("loop-in-exit", Recorded(CPU)),
     ("trap-in-describe", AtLoad(TRAP)),
     ("trap-in-prepare", Failed(500, TRAP)),
     ("trap-in-constructor", Failed(500, TRAP)),
     ("trap-in-begin", Failed(500, TRAP)),
     ("trap-in-output", Failed(500, TRAP)),
-    ("trap-in-mid-stream", Noted(TRAP)),
-    ("trap-in-exit", Noted(TRAP)),
+    ("trap-in-mid-stream", Recorded(TRAP)),
+    ("trap-in-exit", Recorded(TRAP)),
     ("large-memory", AtLoad("`limits.plugin_memory`")),
     ("memory-bomb", Failed(500, "`limits.plugin_memory`")),
     ("table-bomb", Failed(500, "`limits.plugin_memory`")),
@@ -63,7 +63,7 @@ const TEXTS: [(&str, Stopped); 35] = [
     ("long-result", Failed(500, "`limits.plugin_result`")),
     ("million-events", Failed(500, "`transcript.output`")),
     ("many-events", Failed(500, "`limits.plugin_events`")),
-    ("endless-text", Noted("`limits.plugin_output`")),
+    ("endless-text", Recorded("`limits.plugin_output`")),
     ("many-notices", Harmless("")),
     ("forged-done", Harmless("forged")),
     ("forged-session", Harmless("one\ntwo\n")),
@@ -83,15 +83,15 @@ pub(super) fn all() -> Vec<Hostile> {
     let ours = Contract::ours();
     let of_text = |(name, stopped)| {
         let file = component(name, &text(name), &ours);
-        Hostile { name, tries: tries(name), file, stopped }
+        Hostile { name, attempt: attempt(name), file, stopped }
     };
     TEXTS.map(of_text).into_iter().chain(made()).chain(leading()).collect()
 }
 
-/// Those whose point is in their form.
+/// Plugins that are hostile by their format.
 fn made() -> Vec<Hostile> {
     let ours = Contract::ours();
-    let made = |name, tries: &str, stopped, file| Hostile { name, tries: tries.to_owned(), file, stopped };
+    let made = |name, attempt: &str, stopped, file| Hostile { name, attempt: attempt.to_owned(), file, stopped };
     let good = component("good", "", &ours);
     let importing = Contract::ours().with("world cli-agent {", "world cli-agent {\n  import spy: func();");
     let spy = "(import \"$root\" \"spy\" (func $spy))";
@@ -102,7 +102,7 @@ fn made() -> Vec<Hostile> {
     vec![
         made(
             "compile-bomb",
-            "is short, and takes the compiler gigabytes",
+            "is short, and needs gigabytes to compile",
             AtLoad("`limits.plugin_compile_memory`"),
             component("compile-bomb", &nest(1000, 1000), &ours),
         ),
@@ -116,7 +116,7 @@ fn made() -> Vec<Hostile> {
         made("many-tables", "has seventy tables", parts, component("many-tables", &tables, &ours)),
         made(
             "an-import",
-            "asks for a function of the host",
+            "imports a function of the host",
             AtLoad("imports `spy`"),
             component("an-import", spy, &importing),
         ),
@@ -138,7 +138,7 @@ fn made() -> Vec<Hostile> {
         made("random", "is a file of random bytes", AtLoad("is not a valid WebAssembly component"), random(100_000, &[])),
         made(
             "random-body",
-            "is random behind the head of a component",
+            "is random after the header of a component",
             AtLoad("is not a valid WebAssembly component"),
             random(100_000, &good[..8]),
         ),
@@ -146,7 +146,7 @@ fn made() -> Vec<Hostile> {
     ]
 }
 
-/// Those whose plans set a variable that leads the program to files or servers of the plugin's.
+/// Plugins whose plans set a variable that leads the program to the plugin's files or servers.
 fn leading() -> impl Iterator<Item = Hostile> {
     let lines = [
         ("home", "HOME", "sets the variable `HOME`, which a plugin may not"),
@@ -163,20 +163,20 @@ fn leading() -> impl Iterator<Item = Hostile> {
         let file = leading_to(name, variable, &[("file", "x")]);
         Hostile {
             name,
-            tries: format!("sets {variable} to the folder of its files"),
+            attempt: format!("sets {variable} to the folder of its files"),
             file,
             stopped: Failed(500, words),
         }
     })
 }
 
-/// A component that has another module, and so many instances of it.
+/// A component with another module, and `count` instances of it.
 fn with_instances(component: &[u8], count: u8) -> Vec<u8> {
     const CORE_MODULE: u8 = 1;
     const CORE_INSTANCES: u8 = 2;
     let module = [&[CORE_MODULE, 8], &b"\0asm\x01\0\0\0"[..]].concat();
     let modules = sections(component).filter(|kind| *kind == CORE_MODULE).count();
-    // Each: instantiate, the number of the module, with nothing.
+    // Each: instantiate, the index of the module, no arguments.
     let instance = [0, u8::try_from(modules).unwrap(), 0];
     let instances = [&[count][..], &instance.repeat(count.into())].concat();
     let length = instances.len();
@@ -202,7 +202,7 @@ fn sections(component: &[u8]) -> impl Iterator<Item = u8> + '_ {
     })
 }
 
-/// Bytes that look random, always the same ones.
+/// Pseudo-random bytes, always the same ones.
 fn random(count: usize, head: &[u8]) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let rest = std::iter::repeat_with(|| {

@@ -1,4 +1,4 @@
-//! A plugin that fails in the middle of a stream, or too often: what its client is told, and where it can be seen.
+//! Plugins that fail in the middle of a stream, or too often: the client's answer, and the plugin's health.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use crate::support::{Machine, Said, Streamed, chat, error, wait_for};
 
 const MODEL: &str = "[models.m]\ndriver = \"m\"\nrepo = \".\"\nprogram = \"cli\"\nretries = 0\n";
 
-/// A machine with a model whose plugin is one of those in `fixtures/hostile`.
+/// A machine with a model whose plugin is from `fixtures/hostile`.
 fn machine(name: &str, toml: &str) -> Machine {
     let machine = Machine::configured(toml);
     machine.put_plugin("m.wasm", component("m", &text(name), &Contract::ours()));
@@ -18,25 +18,25 @@ fn machine(name: &str, toml: &str) -> Machine {
 }
 
 #[test]
-fn what_was_sent_before_a_plugin_fails_stands_and_the_rest_comes_as_it_was_printed() {
+fn after_a_plugin_fails_in_a_stream_the_rest_is_sent_as_the_cli_printed_it() {
     let machine = machine("trap-in-mid-stream", MODEL);
     let open = machine.name("open");
     machine.stand_in("cli", &["gate", &open, "first ", "second\n"]);
     let proxy = machine.serve();
     let (head, mut events) = proxy.stream("m", "hi");
     assert_eq!((head.status, head.header("x-agentbay-plugin")), (200, None));
-    let begun = events.by_ref().find(|said| matches!(said, Said::Data(data) if data.contains("first ")));
-    assert!(begun.is_some());
+    let started = events.by_ref().find(|said| matches!(said, Said::Data(data) if data.contains("first ")));
+    assert!(started.is_some());
     fs::write(open, "").unwrap();
-    let told = events.next();
-    assert_eq!(told, Some(Said::Comment("the plugin m failed, what follows is as the CLI printed it".to_owned())));
+    let comment = events.next();
+    assert_eq!(comment, Some(Said::Comment("the plugin m failed, what follows is as the CLI printed it".to_owned())));
     let rest = Streamed::read(events);
     assert_eq!((rest.content.as_str(), rest.finish_reason.as_deref(), rest.done), ("second\n", Some("stop"), true));
     proxy.logged(&["WARN", "plugin failed", "plugin=m", "transcript.output"]);
 }
 
 #[test]
-fn a_whole_answer_tells_in_a_header_that_its_plugin_failed() {
+fn a_header_of_a_whole_answer_reports_that_its_plugin_failed() {
     let machine = machine("trap-in-exit", MODEL);
     machine.stand_in("cli", &["say", "all of it"]);
     let proxy = machine.serve();
@@ -46,7 +46,7 @@ fn a_whole_answer_tells_in_a_header_that_its_plugin_failed() {
 }
 
 #[test]
-fn the_exit_code_still_tells_whether_a_run_failed_whose_plugin_did() {
+fn after_a_plugin_fails_the_exit_code_decides_whether_the_run_failed() {
     let machine = machine("trap-in-exit", MODEL);
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", "half"]);
     let answer = machine.serve().complete(&chat("m", "hi"));
@@ -56,7 +56,7 @@ fn the_exit_code_still_tells_whether_a_run_failed_whose_plugin_did() {
 }
 
 #[test]
-fn a_plugin_that_fails_before_anything_was_told_gives_way_to_another_model() {
+fn a_plugin_that_fails_before_any_output_triggers_the_fallback_model() {
     let toml = "[defaults]\nrepo = \"../repo\"\n[models.m]\ndriver = \"m\"\nprogram = \"cli\"\nfallback = [\"echo\"]\n\
                 [models.echo]\ndriver = \"echo\"\n";
     for name in ["trap-in-prepare", "trap-in-begin", "trap-in-output"] {
@@ -71,7 +71,7 @@ fn a_plugin_that_fails_before_anything_was_told_gives_way_to_another_model() {
 }
 
 #[test]
-fn a_plugin_that_fails_three_times_is_unhealthy_until_another_version_comes_and_goes_on_being_used() {
+fn a_plugin_that_fails_three_times_is_unhealthy_and_stays_in_use_until_another_version_is_loaded() {
     let machine = machine("trap-in-exit", MODEL);
     machine.stand_in("cli", &["say", "hello"]);
     let proxy = machine.serve();
@@ -94,7 +94,7 @@ fn a_plugin_that_fails_three_times_is_unhealthy_until_another_version_comes_and_
 
     let list = || machine.run(&["plugin", "list"]).stdout;
     let failed = format!("\n  on {} it failed 4 times, the last time at ", proxy.address());
-    wait_for("it to be told to other programs", || list().contains(&failed));
+    wait_for("other programs to see it", || list().contains(&failed));
     assert!(list().contains("\nm\t\tunhealthy\tprograms cli\tsha256 "), "{}", list());
     assert!(list().contains(" in `transcript.exit`: wasm trap: wasm `unreachable` instruction executed\n"));
 
@@ -104,18 +104,18 @@ fn a_plugin_that_fails_three_times_is_unhealthy_until_another_version_comes_and_
     let counted = proxy.get("/metrics").body;
     assert!(counted.contains("\nagentbay_plugin_swaps_total 1\n"), "{counted}");
     assert!(counted.contains("\nagentbay_plugin_traps_total{plugin=\"m\"} 4\n"), "{counted}");
-    wait_for("it to be told", || list().contains("\nm\t\thealthy\tprograms cli\tsha256 "));
+    wait_for("the status to be written", || list().contains("\nm\t\thealthy\tprograms cli\tsha256 "));
     proxy.stop();
     assert!(list().contains("\nm\t\t-\tprograms cli\tsha256 "), "{}", list());
 }
 
 #[test]
-fn a_version_that_only_a_server_has_is_listed_beside_what_lies_in_the_folder() {
-    // The server does not look again.
+fn a_version_that_only_a_server_has_is_listed_beside_the_files_of_the_folder() {
+    // The server does not scan the folder again.
     let machine = machine("forged-done", &format!("[plugins]\nwatch = \"poll\"\npoll_interval = \"1h\"\n{MODEL}"));
     let proxy = machine.serve();
     let list = || machine.run(&["plugin", "list"]).stdout;
-    wait_for("it to be told", || list().contains("\nm\t\thealthy\t"));
+    wait_for("the status to be written", || list().contains("\nm\t\thealthy\t"));
     let known = known(&proxy);
     let sha256 =
         known["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "m").unwrap()["sha256"].as_str();

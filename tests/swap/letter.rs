@@ -1,4 +1,4 @@
-//! The plugin that says one letter, which stands in `fixtures/plugins/letter.wat`, in its two versions.
+//! Builds the plugin of `fixtures/plugins/letter.wat`, which answers with one letter.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use wit_parser::Resolve;
 
 use crate::support::fixtures;
 
-/// The component that says this letter.
+/// The component that answers with this letter.
 pub(super) fn component(letter: char) -> Vec<u8> {
     let text = fs::read_to_string(fixtures().join("plugins/letter.wat")).unwrap();
     let mut module = wat::parse_str(text.replace("{letter}", &letter.to_string())).unwrap();

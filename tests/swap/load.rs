@@ -1,5 +1,5 @@
-//! Requests to a model: as many as there are clients, one after the other, or at a steady rate, each sent when it is due
-//! whether or not those before it are answered; and what became of them.
+//! Load on a model: a number of clients that send one request after the other, or requests at a fixed rate, each sent when it
+//! is due, even if earlier ones are not answered yet; and their results.
 
 use std::fmt;
 use std::sync::Mutex;
@@ -9,78 +9,78 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Proxy, Streamed};
 
-/// What became of the requests.
+/// The results of the requests.
 #[derive(Debug, Default)]
-pub(super) struct Told {
-    /// What was answered.
+pub(super) struct Results {
+    /// The answers.
     pub(super) answers: Vec<Streamed>,
-    /// How many were not answered.
+    /// Number of requests without an answer.
     pub(super) failed: usize,
-    /// How many were out at the same time.
-    pub(super) most_at_once: usize,
-    /// From the moment each was due to the end of its answer, the shortest first.
+    /// Maximum number of requests in flight.
+    pub(super) max_in_flight: usize,
+    /// From the moment each was due to the end of its answer, shortest first.
     times: Vec<Duration>,
     /// From the first request to the last answer.
     took: Duration,
 }
 
-/// Requests that are out.
+/// Requests in flight.
 #[derive(Default)]
-struct Out {
+struct InFlight {
     now: AtomicUsize,
-    most: AtomicUsize,
+    max: AtomicUsize,
 }
 
-impl Out {
-    /// Asks once; `None` if there was no answer.
+impl InFlight {
+    /// Sends a request; `None` if there was no answer.
     fn ask(&self, proxy: &Proxy, model: &str) -> Option<Streamed> {
-        self.most.fetch_max(self.now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        // Whoever gets no answer panics.
+        self.max.fetch_max(self.now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        // A request without an answer panics.
         let answer = thread::scope(|scope| scope.spawn(|| proxy.streamed(model, "one two three")).join().ok());
         self.now.fetch_sub(1, Ordering::SeqCst);
         answer
     }
 }
 
-/// Asks a model with so many clients, each again as soon as it was answered, until it is over.
-pub(super) fn ask_until(proxy: &Proxy, model: &str, clients: usize, is_over: impl Fn() -> bool + Sync) -> Told {
-    let (begun, out, told) = (Instant::now(), Out::default(), Mutex::new(Told::default()));
+/// Sends requests from a number of clients, each as soon as the last was answered, until `is_over`.
+pub(super) fn ask_until(proxy: &Proxy, model: &str, clients: usize, is_over: impl Fn() -> bool + Sync) -> Results {
+    let (started, in_flight, results) = (Instant::now(), InFlight::default(), Mutex::new(Results::default()));
     thread::scope(|scope| {
         for _ in 0..clients {
             scope.spawn(|| {
                 while !is_over() {
                     let sent = Instant::now();
-                    let answer = out.ask(proxy, model);
-                    told.lock().unwrap().add(answer, sent.elapsed());
+                    let answer = in_flight.ask(proxy, model);
+                    results.lock().unwrap().add(answer, sent.elapsed());
                 }
             });
         }
     });
-    told.into_inner().unwrap().over(&out, begun)
+    results.into_inner().unwrap().finish(&in_flight, started)
 }
 
-/// Asks a model so often in a second, for so long, and waits for every answer.
-pub(super) fn ask_at(proxy: &Proxy, model: &str, rate: f64, lasting: Duration) -> Told {
-    let (begun, out) = (Instant::now(), Out::default());
-    let (out, mut told) = (&out, Told::default());
+/// Sends requests at a rate per second for a duration, and waits for all answers.
+pub(super) fn ask_at(proxy: &Proxy, model: &str, rate: f64, lasting: Duration) -> Results {
+    let (started, in_flight) = (Instant::now(), InFlight::default());
+    let (in_flight, mut results) = (&in_flight, Results::default());
     thread::scope(|scope| {
-        let one = |due: Instant| (out.ask(proxy, model), due.elapsed());
+        let one = |due: Instant| (in_flight.ask(proxy, model), due.elapsed());
         let asked: Vec<_> = (0..(lasting.as_secs_f64() * rate) as u32)
             .map(|number| {
-                let due = begun + Duration::from_secs_f64(f64::from(number) / rate);
+                let due = started + Duration::from_secs_f64(f64::from(number) / rate);
                 thread::sleep(due.saturating_duration_since(Instant::now()));
                 scope.spawn(move || one(due))
             })
             .collect();
         for asked in asked {
             let (answer, time) = asked.join().unwrap();
-            told.add(answer, time);
+            results.add(answer, time);
         }
     });
-    told.over(out, begun)
+    results.finish(in_flight, started)
 }
 
-impl Told {
+impl Results {
     fn add(&mut self, answer: Option<Streamed>, time: Duration) {
         match answer {
             Some(answer) => {
@@ -91,35 +91,35 @@ impl Told {
         }
     }
 
-    fn over(mut self, out: &Out, begun: Instant) -> Self {
-        self.most_at_once = out.most.load(Ordering::SeqCst);
-        self.took = begun.elapsed();
+    fn finish(mut self, in_flight: &InFlight, started: Instant) -> Self {
+        self.max_in_flight = in_flight.max.load(Ordering::SeqCst);
+        self.took = started.elapsed();
         self.times.sort_unstable();
         self
     }
 
-    /// Answers in a second.
+    /// Answers per second.
     pub(super) fn rate(&self) -> f64 {
         self.times.len() as f64 / self.took.as_secs_f64()
     }
 
-    /// So many in a hundred took no longer than this.
+    /// The time within which this percentage of the requests was answered.
     fn percentile(&self, percent: usize) -> Duration {
         self.times.get(self.times.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default()
     }
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for Results {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [half, most, all] = [50, 99, 100].map(|percent| self.percentile(percent).as_millis());
+        let [half, p99, all] = [50, 99, 100].map(|percent| self.percentile(percent).as_millis());
         write!(
             f,
-            "{} requests answered and {} not, {:.0} a second, {} at once at the most, p50 {half} ms, p99 {most} ms, \
+            "{} requests answered and {} not, {:.0} a second, {} in flight at most, p50 {half} ms, p99 {p99} ms, \
              longest {all} ms",
             self.times.len(),
             self.failed,
             self.rate(),
-            self.most_at_once,
+            self.max_in_flight,
         )
     }
 }

@@ -1,5 +1,5 @@
-//! A git that hangs, before the CLI, after it and at the start of the program: it is ended with what it started, whoever
-//! waits is answered, the repository is free, and nothing is lost. A git that can be made to hang stands first on PATH.
+//! Git commands that hang, before the CLI, after it and at the start of the program: they are ended with their descendants,
+//! the client is answered, the repository is free, and nothing is lost. The first git on PATH can be made to hang.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::support::{Machine, Proxy, Repo, Request, chat, error, is_alive, quoted, wait_for, with_time_enough};
 
-/// A machine whose models work in one repository: `tree` in worktrees of it, `plain` in itself. Their CLI writes a file.
-/// When a file `hang` holds how some of git's arguments begin, git ignores SIGTERM and waits for processes that never end, in a
-/// session of their own.
+/// A machine whose models work in one repository: `tree` in worktrees of it, `plain` in the repository itself. Their CLI
+/// writes a file. If git's arguments contain the words in the file `hang`, git ignores SIGTERM and waits for processes that
+/// never end, in a separate session.
 fn machine(limits: &str) -> (Machine, Repo) {
     let machine = Machine::new();
     let repo = machine.repo("repo").with("AGENTS.md", "RULES\n");
@@ -29,7 +29,7 @@ fn machine(limits: &str) -> (Machine, Repo) {
     machine.script(
         "git",
         &format!(
-            // Read once: it may go between two looks, and nothing is in all arguments.
+            // Read once: the file may be removed between two reads, and empty words match all arguments.
             "words=$(cat {hang} 2>/dev/null); if [ -n \"$words\" ]; then case \" $* \" in *\" $words\"*)\n\
              trap '' TERM; setsid hang & while :; do sleep 617; done ;; esac; fi\nexec {git} \"$@\""
         ),
@@ -43,23 +43,23 @@ fn hang(machine: &Machine, words: &str) {
     fs::rename(machine.path("hang.new"), machine.path("hang")).unwrap();
 }
 
-fn go_on(machine: &Machine) {
+fn unhang(machine: &Machine) {
     fs::remove_file(machine.path("hang")).unwrap();
 }
 
-/// The locks of what a hanging git has started.
+/// The lock files of the processes of a hanging git.
 fn processes(machine: &Machine) -> [PathBuf; 2] {
     ["alive/leader", "alive/descendant"].map(|name| machine.path(name))
 }
 
-/// Waits until a git hangs, with what it has started.
+/// Waits until a git hangs, with its processes.
 fn wait_for_a_hang(machine: &Machine) {
     for file in processes(machine) {
         wait_for("git to hang", || file.exists() && is_alive(&file));
     }
 }
 
-/// Waits until nothing of a hanging git is left.
+/// Waits until all processes of a hanging git are ended.
 fn wait_for_its_end(machine: &Machine) {
     for file in processes(machine) {
         wait_for("git to be ended", || !is_alive(&file));
@@ -70,7 +70,7 @@ fn was_started(machine: &Machine) -> bool {
     machine.path("started").exists()
 }
 
-/// Everything in the folder of worktrees.
+/// The content of the folder of worktrees.
 fn trees(machine: &Machine) -> Vec<String> {
     let entries = fs::read_dir(machine.path("trees")).into_iter().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -78,7 +78,7 @@ fn trees(machine: &Machine) -> Vec<String> {
     names
 }
 
-/// The run that goes on.
+/// The active run.
 fn run(proxy: &Proxy) -> Option<String> {
     let runs = proxy.get("/v1/runs").json();
     runs["data"].as_array().unwrap().first().map(|run| run["id"].as_str().unwrap().to_owned())
@@ -93,7 +93,7 @@ fn message(answer: &Value) -> String {
     answer["error"]["message"].as_str().unwrap().to_owned()
 }
 
-/// Where git can hang before a CLI is started: a model, and words of the arguments.
+/// The git commands before a CLI is started: a model, and words of the arguments.
 const BEFORE: [(&str, &str); 5] = [
     ("tree", "HEAD^{commit}"),
     ("tree", "worktree add"),
@@ -103,7 +103,7 @@ const BEFORE: [(&str, &str); 5] = [
 ];
 
 #[test]
-pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_the_next_run_has_its_place() {
+pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_the_next_run() {
     for (model, words) in BEFORE {
         let (machine, _repo) = machine("");
         let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
@@ -124,14 +124,14 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_the_next_run_has_its_
             );
             let expected = error(&text, "server_error", None, "timeout", None);
             let json = answer.json();
-            // On a busy machine another command may have met the limit.
+            // On a busy machine another command may have exceeded the limit.
             if answer.status == 504 && message(&json).contains("took longer than") && message(&json) != text {
                 return None;
             }
             assert_eq!((answer.status, json), (504, expected), "{model} {words}");
             assert!(!was_started(&machine), "{model} {words}");
             wait_for_its_end(&machine);
-            go_on(&machine);
+            unhang(&machine);
             wait_for("the run to be over", || run(&proxy).is_none());
             let answer = proxy.complete(&chat(model, "again"));
             if answer.status == 504 {
@@ -161,7 +161,7 @@ pub(crate) fn a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_starte
             "{model} {words}"
         );
         wait_for_its_end(&machine);
-        go_on(&machine);
+        unhang(&machine);
         wait_for("the run to be over", || run(&proxy).is_none());
         assert_eq!((was_started(&machine), trees(&machine)), (false, vec![]), "{model} {words}");
         assert_eq!(proxy.ask(model, "again"), "done");
@@ -169,7 +169,7 @@ pub(crate) fn a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_starte
 }
 
 #[test]
-fn a_client_that_goes_away_ends_a_git_that_hangs() {
+fn a_client_that_disconnects_ends_a_git_that_hangs() {
     let (machine, _repo) = machine("git = \"1h\"");
     let proxy = machine.serve();
     hang(&machine, "worktree add");
@@ -177,7 +177,7 @@ fn a_client_that_goes_away_ends_a_git_that_hangs() {
     wait_for_a_hang(&machine);
     drop(client);
     wait_for_its_end(&machine);
-    go_on(&machine);
+    unhang(&machine);
     wait_for("the run to be over", || run(&proxy).is_none());
     assert_eq!((was_started(&machine), trees(&machine)), (false, vec![]));
 }
@@ -193,8 +193,8 @@ pub(crate) fn a_git_that_hangs_does_not_outlive_a_program_that_is_stopped() {
         assert!(proxy.stop().success());
         wait_for_its_end(&machine);
         drop(client);
-        // What was not saved is saved at the next start.
-        go_on(&machine);
+        // Unsaved work is saved at the next start.
+        unhang(&machine);
         let proxy = machine.serve();
         wait_for("the worktrees to be removed", || trees(&machine).is_empty());
         let saved = repo.git(&["for-each-ref", "--format=%(refname)", "refs/agentbay/"]);
@@ -204,7 +204,7 @@ pub(crate) fn a_git_that_hangs_does_not_outlive_a_program_that_is_stopped() {
 }
 
 #[test]
-fn a_run_is_out_of_time_also_when_git_hangs() {
+fn a_run_times_out_also_while_git_hangs() {
     with_time_enough(|timeout| {
         let (machine, _repo) = machine("git = \"1h\"");
         let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
@@ -218,13 +218,13 @@ fn a_run_is_out_of_time_also_when_git_hangs() {
         assert_eq!((answer.status, answer.json()), (504, expected));
         wait_for("the run to be over", || run(&proxy).is_none());
         assert!(!was_started(&machine));
-        go_on(&machine);
+        unhang(&machine);
         (proxy.complete(&chat("plain", "again")).status == 200).then_some(())
     });
 }
 
 #[test]
-pub(crate) fn what_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start() {
+pub(crate) fn work_that_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start() {
     for words in ["write-tree", "diff-files", "update-ref refs/agentbay", "worktree remove"] {
         with_time_enough(|limit| {
             let (machine, repo) = machine(&format!("git = \"{limit}\""));
@@ -240,7 +240,7 @@ pub(crate) fn what_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start(
             wait_for_its_end(&machine);
             let listed = machine.run(&["worktree", "list"]).stdout;
             assert!(listed.contains("\tleft over\t"), "{words}: {listed}");
-            go_on(&machine);
+            unhang(&machine);
             proxy.stop();
             let proxy = machine.serve();
             wait_for("the worktrees to be removed", || {
@@ -257,7 +257,7 @@ pub(crate) fn what_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start(
 }
 
 #[test]
-fn a_try_that_is_thrown_away_by_a_git_that_hangs_keeps_nobody_waiting() {
+fn a_client_does_not_wait_for_a_git_that_hangs_while_a_failed_attempt_is_discarded() {
     let (machine, _repo) = machine("git = \"1h\"");
     machine.script("cli", "echo 'API Error: 503 Service Unavailable' >&2; exit 1");
     let proxy = machine.serve();
@@ -272,7 +272,7 @@ fn a_try_that_is_thrown_away_by_a_git_that_hangs_keeps_nobody_waiting() {
 }
 
 #[test]
-pub(crate) fn the_port_opens_while_old_worktrees_are_cleared_by_a_git_that_hangs() {
+pub(crate) fn the_port_opens_while_a_git_hangs_that_releases_stale_worktrees() {
     let (machine, repo) = machine("git = \"1h\"");
     let proxy = machine.serve();
     hang(&machine, "write-tree");
@@ -287,7 +287,7 @@ pub(crate) fn the_port_opens_while_old_worktrees_are_cleared_by_a_git_that_hangs
     assert_eq!(proxy.ask("plain", "hi"), "done");
     proxy.stop();
     wait_for_its_end(&machine);
-    go_on(&machine);
+    unhang(&machine);
     let pruned = machine.run(&["worktree", "prune"]);
     assert_eq!((pruned.code, trees(&machine)), (Some(0), vec![]), "{pruned:?}");
     let saved = repo.git(&["for-each-ref", "--format=%(refname)", "refs/agentbay/"]);
@@ -295,7 +295,7 @@ pub(crate) fn the_port_opens_while_old_worktrees_are_cleared_by_a_git_that_hangs
 }
 
 #[test]
-fn an_agent_file_that_is_a_pipe_is_told_as_such_and_not_waited_for() {
+fn an_agent_file_that_is_a_pipe_is_refused_without_waiting() {
     let (machine, repo) = machine("");
     let path = machine.path("repo/PIPE.md");
     rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0)

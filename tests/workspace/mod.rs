@@ -1,4 +1,4 @@
-//! The repository of a run: its worktree, what is saved of it, and a git that does not answer.
+//! The workspace of a run: its worktree, its saved work, and git commands that hang.
 
 pub(crate) mod git_hangs;
 mod policy;

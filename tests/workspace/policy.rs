@@ -1,4 +1,4 @@
-//! What agents may add to a repository: what they are told, and what is committed of it.
+//! Files that agents may add to a repository: the instructions in their prompt, and the commits.
 
 use std::fs;
 use std::thread;
@@ -7,7 +7,7 @@ use crate::support::{Machine, Proxy, Repo, chat};
 
 const COMMITTED: &str = "policy = { may_create_helpers = true, auto_commit = true }";
 
-/// A machine with a repository, an agent that is this script, and more said of its model.
+/// A machine with a repository, an agent that is this script, and more settings of its model.
 fn machine(cli: &str, more: &str) -> (Machine, Repo) {
     let machine = Machine::new();
     let repo = machine.repo("repo").with("file.txt", "first\n");
@@ -23,7 +23,7 @@ fn machine(cli: &str, more: &str) -> (Machine, Repo) {
     (machine, repo)
 }
 
-/// Asks the agent and waits until nothing of the run is left. Gives its name.
+/// Asks the agent and waits until the run is over. Returns its name.
 fn run(proxy: &Proxy) -> String {
     let answer = proxy.complete(&chat("m", "hi"));
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -46,7 +46,7 @@ fn entries(log: &str) -> String {
 }
 
 #[test]
-fn the_agent_is_told_what_it_may_add() {
+fn the_prompt_says_what_the_agent_may_add() {
     let (machine, _repo) = machine("cat", "policy = { may_create_helpers = true, helpers_dir = \"bin\" }");
     let answer = machine.serve().complete(&chat("m", "hi")).json();
     let expected = "You may leave small helper scripts and tools for later tasks in this repository, as new files in \
@@ -74,7 +74,7 @@ fn new_files_in_the_folder_are_committed_with_an_entry_in_the_log_and_nothing_el
 }
 
 #[test]
-fn what_was_there_before_is_not_the_agents() {
+fn files_that_existed_before_are_not_committed() {
     let (machine, repo) =
         machine("echo changed > tools/agent/mine; echo changed > tools/agent/known; echo ok", COMMITTED);
     fs::create_dir_all(machine.path("repo/tools/agent")).unwrap();
@@ -87,7 +87,7 @@ fn what_was_there_before_is_not_the_agents() {
 }
 
 #[test]
-fn what_the_user_has_staged_and_changed_stays_so_in_the_log_too() {
+fn staged_and_changed_files_of_the_user_stay_so_including_the_log() {
     let (machine, repo) = machine("mkdir -p tools/agent; echo x > tools/agent/x; echo ok", COMMITTED);
     repo.commit("AGENT_LOG.md", "first\n");
     fs::write(machine.path("repo/AGENT_LOG.md"), "first\nstaged").unwrap();
@@ -106,7 +106,7 @@ fn what_the_user_has_staged_and_changed_stays_so_in_the_log_too() {
 }
 
 #[test]
-fn links_repositories_inside_and_ignored_files_are_not_committed() {
+fn links_nested_repositories_and_ignored_files_are_not_committed() {
     let (machine, repo) = machine(
         "mkdir -p tools/agent; ln -s /etc/passwd tools/agent/link; git init --quiet tools/agent/inner\n\
          echo x > tools/agent/inner/x; echo x > tools/agent/a.o; echo ok",
@@ -132,7 +132,7 @@ fn a_log_that_is_a_link_is_not_followed() {
 }
 
 #[test]
-fn nothing_is_committed_in_the_middle_of_a_merge_or_after_a_run_that_failed() {
+fn nothing_is_committed_during_a_merge_or_after_a_failed_run() {
     let (machine, repo) = machine("mkdir -p tools/agent; echo x > tools/agent/x; echo ok", COMMITTED);
     repo.git(&["checkout", "--quiet", "-b", "side"]);
     repo.commit("side.txt", "side\n");
@@ -153,7 +153,7 @@ fn nothing_is_committed_in_the_middle_of_a_merge_or_after_a_run_that_failed() {
 }
 
 #[test]
-fn in_a_worktree_they_are_a_commit_of_their_own_below_the_rest() {
+fn in_a_worktree_helpers_are_a_separate_commit_below_the_rest() {
     let more = format!("{COMMITTED}\nworktree = {{ dir = \"WORKTREES\" }}");
     let (machine, repo) = machine("mkdir -p tools/agent; echo x > tools/agent/x; echo other > other; echo ok", &more);
     let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
@@ -167,7 +167,7 @@ fn in_a_worktree_they_are_a_commit_of_their_own_below_the_rest() {
 }
 
 #[test]
-fn runs_one_after_the_other_each_have_their_entry() {
+fn each_run_adds_its_own_log_entry() {
     let (machine, repo) = machine("mkdir -p tools/agent; echo x > tools/agent/$$; echo ok", COMMITTED);
     let proxy = machine.serve();
     thread::scope(|scope| {

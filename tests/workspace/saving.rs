@@ -1,14 +1,14 @@
-//! What is saved of a worktree besides its files: what the agent left behind in commits, staged, hid from git or began
-//! to merge. And the kinds of repository that worktrees are made of.
+//! Work that is saved besides the files of a worktree: abandoned commits, staged and hidden changes, unfinished merges. And
+//! the kinds of repository that worktrees are created from.
 
 use std::fs;
 
 use crate::support::{Machine, Proxy, Repo, chat, error, wait_for};
 
-/// Begins a script of an agent that commits.
+/// The first line of the script of an agent that commits.
 const GIT: &str = "g() { git -c user.name=Agent -c user.email=agent@example.invalid \"$@\"; }\n";
 
-/// A machine with a repository and an agent that does this in a worktree of it.
+/// A machine with a repository and an agent that runs this script in a worktree of it.
 fn machine(cli: &str) -> (Machine, Repo) {
     let machine = Machine::new();
     let repo = machine.repo("repo").with("AGENTS.md", "RULES\n").with("file.txt", "first\n");
@@ -25,14 +25,14 @@ fn configure(machine: &Machine, repo: &str) {
     machine.write("proxy.toml", format!("[models.m]\n{model}"));
 }
 
-/// Asks the agent, and gives its answer and the ref of what it left.
+/// Asks the agent, and returns its answer and the ref of its saved work.
 fn ask(proxy: &Proxy) -> (String, String) {
     let answer = proxy.complete(&chat("m", "hi"));
     let text = answer.content();
     (text, answer.header("x-agentbay-ref").unwrap().to_owned())
 }
 
-/// The ref of what an agent left, once its worktree is gone.
+/// The ref of the agent's saved work, once its worktree is removed.
 fn saved(machine: &Machine, repo: &Repo) -> String {
     let proxy = machine.serve();
     let (_answer, name) = ask(&proxy);
@@ -40,7 +40,7 @@ fn saved(machine: &Machine, repo: &Repo) -> String {
     name
 }
 
-/// The subjects of the commits which a name leads to and `main` does not.
+/// The subjects of the commits that are reachable from a name and not from `main`.
 fn subjects(repo: &Repo, name: &str) -> Vec<String> {
     let log = repo.git(&["log", "--format=%s", name, "--not", "main"]);
     let mut subjects: Vec<String> = log.lines().map(str::to_owned).collect();
@@ -53,7 +53,7 @@ fn run_of(name: &str) -> &str {
 }
 
 #[test]
-fn commits_that_the_agent_went_away_from_are_kept() {
+fn commits_that_the_agent_abandoned_are_kept() {
     let (machine, repo) = machine(
         "echo one > one; git add one; g commit --quiet -m one; git checkout --quiet --detach HEAD~\n\
          echo two > two; git add two; g commit --quiet -m two; git checkout --quiet --detach HEAD~",
@@ -75,7 +75,7 @@ fn a_commit_on_a_branch_is_kept_by_the_branch_alone() {
 }
 
 #[test]
-fn what_was_staged_and_then_changed_is_kept_as_it_was_staged() {
+fn staged_content_that_was_changed_later_is_kept() {
     let (machine, repo) = machine("echo staged > file.txt; git add file.txt; echo changed > file.txt");
     let name = saved(&machine, &repo);
     assert_eq!(repo.git(&["show", &format!("{name}:file.txt")]), "changed");
@@ -85,7 +85,7 @@ fn what_was_staged_and_then_changed_is_kept_as_it_was_staged() {
 }
 
 #[test]
-fn what_was_staged_and_is_still_so_is_kept_once() {
+fn staged_content_that_is_unchanged_is_kept_once() {
     let (machine, repo) = machine("echo staged > file.txt; git add file.txt; echo new > new.txt");
     let name = saved(&machine, &repo);
     assert_eq!(repo.git(&["show", &format!("{name}:file.txt")]), "staged");
@@ -93,7 +93,7 @@ fn what_was_staged_and_is_still_so_is_kept_once() {
 }
 
 #[test]
-fn files_that_git_was_told_not_to_look_at_are_kept() {
+fn files_that_the_agent_hid_from_git_are_kept() {
     let (machine, repo) = machine(
         "git update-index --assume-unchanged file.txt; echo changed > file.txt\n\
          git update-index --skip-worktree AGENTS.md; echo CHANGED > AGENTS.md",
@@ -104,7 +104,7 @@ fn files_that_git_was_told_not_to_look_at_are_kept() {
 }
 
 #[test]
-fn a_file_left_out_of_the_worktree_is_not_taken_for_deleted() {
+fn a_file_left_out_of_a_sparse_worktree_does_not_count_as_deleted() {
     let (machine, repo) = machine("git sparse-checkout set --no-cone /file.txt; echo changed > file.txt");
     let name = saved(&machine, &repo);
     assert_eq!(repo.git(&["diff", "--name-status", "main", &name]), "M\tfile.txt");
@@ -124,7 +124,7 @@ fn a_merge_with_conflicts_is_kept_with_both_sides() {
 }
 
 #[test]
-fn a_rebase_that_stopped_half_way_is_kept_with_what_was_to_come() {
+fn a_rebase_that_stopped_half_way_is_kept_with_its_remaining_commits() {
     let (machine, repo) = machine(
         "echo base > file.txt; g commit --quiet --all -m base; base=$(git rev-parse HEAD)\n\
          git checkout --quiet --detach HEAD~; echo mine > file.txt; g commit --quiet --all -m mine\n\
@@ -137,7 +137,7 @@ fn a_rebase_that_stopped_half_way_is_kept_with_what_was_to_come() {
 }
 
 #[test]
-fn a_bare_repository_gives_worktrees_and_its_agent_file() {
+fn a_bare_repository_provides_worktrees_and_its_agent_file() {
     let (machine, repo) = machine("cat; echo; echo new > new.txt");
     repo.git(&["clone", "--quiet", "--bare", repo.name(), &machine.name("bare")]);
     configure(&machine, &machine.name("bare"));
@@ -149,7 +149,7 @@ fn a_bare_repository_gives_worktrees_and_its_agent_file() {
 }
 
 #[test]
-fn a_linked_worktree_serves_as_a_repository() {
+fn a_linked_worktree_can_be_the_repository() {
     let (machine, repo) = machine("cat file.txt; echo new > new.txt");
     repo.git(&["worktree", "add", "--quiet", "-b", "side", &machine.name("side")]);
     let side = Repo::at(machine.path("side")).with("file.txt", "of the side\n");
@@ -161,7 +161,7 @@ fn a_linked_worktree_serves_as_a_repository() {
 }
 
 #[test]
-fn a_folder_inside_a_repository_is_where_the_agent_works_in_its_worktree_too() {
+fn an_agent_works_in_the_same_folder_of_the_worktree_as_of_the_repository() {
     let (machine, repo) = machine("pwd; cat; echo; echo new > new.txt; echo up > ../up.txt");
     fs::create_dir(machine.path("repo/app")).unwrap();
     repo.commit("app/AGENTS.md", "APP\n");

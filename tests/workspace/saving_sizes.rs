@@ -1,13 +1,13 @@
-//! What is saved of a worktree whatever its size and whatever its files are called, and what is said where it cannot be.
+//! Work of any size and with any file names is saved; and the errors where it cannot be.
 
 use std::fs;
 
 use crate::support::{Machine, Proxy, Repo, chat, error, quoted};
 
-/// Files of which a list has more than 1 MiB: each name has a hundred characters.
+/// A number of files whose list is larger than 1 MiB: each name has a hundred characters.
 const MANY: usize = 12_000;
 
-/// A machine with a repository, and an agent that does this in a worktree of it.
+/// A machine with a repository, and an agent that runs this script in a worktree of it.
 fn machine(cli: &str) -> (Machine, Repo) {
     let machine = Machine::new();
     let repo = machine.repo("repo").with("file.txt", "first\n");
@@ -23,12 +23,12 @@ fn machine(cli: &str) -> (Machine, Repo) {
     (machine, repo)
 }
 
-/// A line of shell that makes many files.
+/// A line of shell that creates many files.
 fn many() -> String {
     format!("n={}; i=0; while [ $i -lt {MANY} ]; do echo $i > $n$i; i=$((i+1)); done", "x".repeat(95))
 }
 
-/// Runs the agent, and gives the ref of what it left once nothing else is left of it.
+/// Runs the agent, and returns the ref of its saved work once everything else is removed.
 fn saved(machine: &Machine, proxy: &Proxy) -> String {
     let answer = proxy.complete(&chat("tree", "hi"));
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -48,7 +48,7 @@ pub(crate) fn twelve_thousand_new_files_are_saved_and_removed() {
     assert_eq!(files(&repo, &name), MANY + 2);
 }
 
-/// Every way to delete everything: the files, git's own among them, and the folder.
+/// Several ways to delete everything: the files, the `.git` file, and the folder.
 #[test]
 pub(crate) fn a_deletion_of_everything_is_saved() {
     for delete in ["rm -r *", "rm -rf * .git", "for f in * .git; do rm -r $f; done"] {
@@ -76,15 +76,14 @@ fn commits_in_a_worktree_whose_folder_the_agent_removed_are_kept() {
 
 #[test]
 pub(crate) fn files_of_every_name_are_saved() {
-    // Every byte but NUL and the slash, alone between letters; names that look like options, and such that other systems
-    // would not have.
+    // Every byte but NUL and the slash, between letters; names like options; and names that other systems do not allow.
     let octals: Vec<String> = (1..=255u8).filter(|byte| *byte != b'/').map(|byte| format!("{byte:o}")).collect();
     let (machine, repo) = machine(&format!(
         "for o in {}; do n=$(printf \"n\\\\$o.\"); echo $o > \"$n\"; done\n\
          for n in -x --all ':(top)x' git~1 '.git ' 'a\\b' CON ' '; do echo x > \"./$n\"; done",
         octals.join(" ")
     ));
-    // Such as git was told not to look at are listed by their names too.
+    // Names of files that git is told to ignore are listed as well.
     let hidden = machine.path("repo");
     let name = std::os::unix::ffi::OsStrExt::from_bytes;
     let name: &std::ffi::OsStr = name(b"h\xff\n");
@@ -103,7 +102,7 @@ pub(crate) fn files_of_every_name_are_saved() {
 }
 
 #[test]
-pub(crate) fn a_ref_that_is_in_the_way_is_told_before_the_agent_starts_and_no_header_names_one() {
+pub(crate) fn a_conflicting_ref_is_reported_before_the_agent_starts_and_no_header_names_a_ref() {
     for name in ["refs/agentbay", "refs/agentbay-base"] {
         let (machine, repo) = machine("echo work > new");
         repo.git(&["update-ref", name, "HEAD"]);
@@ -127,7 +126,7 @@ pub(crate) fn a_ref_that_is_in_the_way_is_told_before_the_agent_starts_and_no_he
 }
 
 #[test]
-fn a_branch_that_is_called_like_our_refs_is_in_nobodys_way() {
+fn a_branch_with_the_name_of_our_refs_does_not_conflict() {
     let (machine, repo) = machine("echo work > new");
     repo.git(&["branch", "refs/agentbay"]);
     repo.git(&["branch", "agentbay"]);
@@ -136,14 +135,13 @@ fn a_branch_that_is_called_like_our_refs_is_in_nobodys_way() {
 }
 
 #[test]
-fn a_repository_with_twelve_thousand_new_files_is_known_to_be_unchanged() {
-    let tries = "tries";
+fn a_repository_with_twelve_thousand_new_files_is_recognised_as_unchanged() {
     let (machine, repo) = machine("");
     for number in 0..MANY {
         fs::write(machine.path(&format!("repo/{}{number}", "x".repeat(95))), "x").unwrap();
     }
-    let tries = machine.name(tries);
-    let quoted = quoted(&tries);
+    let attempts = machine.name("attempts");
+    let quoted = quoted(&attempts);
     machine.script(
         "cli",
         &format!(
@@ -153,7 +151,7 @@ fn a_repository_with_twelve_thousand_new_files_is_known_to_be_unchanged() {
     );
     assert_eq!(machine.serve().ask("plain", "hi"), "done");
     assert_eq!(
-        (fs::read_to_string(tries).unwrap().as_str(), repo.git(&["rev-list", "--count", "HEAD"])),
+        (fs::read_to_string(attempts).unwrap().as_str(), repo.git(&["rev-list", "--count", "HEAD"])),
         ("xx", "2".to_owned())
     );
 }

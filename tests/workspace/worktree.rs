@@ -1,5 +1,5 @@
-//! A run in a git worktree of its own: made before it, removed after it, and nothing in it lost. A git that writes down
-//! what it is asked stands first on PATH.
+//! A run in a separate git worktree: created before it, removed after it, and no work lost. The first git on PATH logs its
+//! arguments.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -27,7 +27,7 @@ fn machine(cli: &str) -> (Machine, Repo) {
     (machine, repo)
 }
 
-/// Asks the model, and gives the name of the run and its answer.
+/// Asks the model, and returns the name of the run and its answer.
 fn run(proxy: &Proxy) -> (String, String) {
     let answer = proxy.complete(&chat("m", "hi"));
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -36,20 +36,20 @@ fn run(proxy: &Proxy) -> (String, String) {
     (id.to_owned(), answer["choices"][0]["message"]["content"].as_str().unwrap().to_owned())
 }
 
-/// Gives the machine these tools of the one that the tests run on.
+/// Adds tools of the host system to the machine's PATH.
 fn symlink_tools(machine: &Machine, tools: &[&str]) {
     for tool in tools {
         std::os::unix::fs::symlink(format!("/usr/bin/{tool}"), machine.path("tools").join(tool)).unwrap();
     }
 }
 
-/// What came of worktrees and CLI, in order.
+/// The calls of `git worktree` and of the CLI, in order.
 fn history(machine: &Machine) -> Vec<String> {
     let log = fs::read_to_string(machine.path("log")).unwrap();
     log.lines().filter(|line| line.starts_with("cli ") || line.contains(" worktree ")).map(str::to_owned).collect()
 }
 
-/// The worktrees that git knows of, besides the repository itself.
+/// The worktrees that git lists, besides the repository itself.
 fn worktrees(repo: &Repo) -> Vec<String> {
     let list = repo.git(&["worktree", "list", "--porcelain"]);
     let all = list.lines().filter_map(|line| line.strip_prefix("worktree "));
@@ -113,7 +113,7 @@ pub(crate) fn case_067_only_ignored_files_leave_no_ref() {
 }
 
 #[test]
-fn a_worktree_with_another_repository_in_it_stays() {
+fn a_worktree_that_contains_another_repository_stays() {
     let (machine, repo) = machine(
         "git init --quiet inner; cd inner; echo precious > new.txt; git add .\n\
          git -c user.name=Agent -c user.email=agent@example.invalid commit --quiet --message inner\n\
@@ -167,7 +167,7 @@ fn two_servers_share_a_repository() {
 }
 
 #[test]
-fn a_folder_inside_a_repository_is_not_taken_for_something_else() {
+fn a_folder_inside_a_repository_causes_no_warning() {
     let (machine, repo) = machine("pwd");
     fs::create_dir(machine.path("repo/app")).unwrap();
     repo.commit("app/file", "text");
@@ -183,7 +183,7 @@ fn a_folder_inside_a_repository_is_not_taken_for_something_else() {
 }
 
 #[test]
-pub(crate) fn case_064_a_repository_without_a_commit_is_told_as_such() {
+pub(crate) fn case_064_a_repository_without_a_commit_is_a_clear_error() {
     let (machine, repo) = machine("echo done");
     repo.git(&["checkout", "--quiet", "--orphan", "trunk"]);
     let answer = machine.serve().complete(&chat("m", "hi"));
@@ -246,7 +246,7 @@ fn a_folder_for_worktrees_that_others_can_open_is_refused() {
 }
 
 #[test]
-fn a_folder_that_is_no_repository_gives_what_git_says() {
+fn for_a_folder_outside_of_a_repository_the_error_has_the_message_of_git() {
     let (machine, _repo) = machine("echo done");
     fs::create_dir(machine.path("empty")).unwrap();
     let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
@@ -258,7 +258,7 @@ fn a_folder_that_is_no_repository_gives_what_git_says() {
 }
 
 #[test]
-fn what_a_run_changed_can_be_had_as_a_patch() {
+fn the_changes_of_a_run_are_available_as_a_patch() {
     let (machine, repo) = machine("printf 'caf\\351\\n' > new.txt; echo CHANGED > AGENTS.md; echo done");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
@@ -273,7 +273,7 @@ fn what_a_run_changed_can_be_had_as_a_patch() {
 }
 
 #[test]
-fn a_run_that_left_nothing_has_no_patch() {
+fn a_run_without_changes_has_no_patch() {
     let (machine, _repo) = machine("echo done");
     let proxy = machine.serve();
     let (id, _answer) = run(&proxy);
@@ -304,13 +304,13 @@ fn a_worktree_that_is_in_use_is_listed_and_not_pruned() {
 }
 
 #[test]
-pub(crate) fn case_065_leftovers_are_cleared_and_what_is_not_ours_is_left_alone() {
+pub(crate) fn case_065_stale_worktrees_are_released_and_foreign_folders_are_not_touched() {
     let (machine, repo) = machine("mkdir nested; git init --quiet nested; echo done");
     std::os::unix::fs::symlink("/bin/mkdir", machine.path("tools/mkdir")).unwrap();
     let proxy = machine.serve();
     let (first, _answer) = run(&proxy);
     proxy.logged(&["worktree kept"]);
-    // A folder that nobody registered, with something in it; one that is locked; and one whose folder is gone.
+    // A folder with a file that git does not know; a locked worktree; and a worktree whose folder is gone.
     let foreign = machine.path("worktrees/foreign");
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("file"), "precious").unwrap();
@@ -349,7 +349,7 @@ pub(crate) fn case_066_a_submodule_that_the_agent_fills_does_not_keep_the_worktr
 }
 
 #[test]
-pub(crate) fn case_068_variables_of_git_that_were_inherited_lead_nowhere() {
+pub(crate) fn case_068_inherited_variables_of_git_have_no_effect() {
     let (machine, repo) = machine("git rev-parse --git-common-dir; echo $GIT_DIR");
     let other = machine.repo("other");
     let before = other.git(&["for-each-ref"]) + &fs::read_to_string(machine.path("other/.git/config")).unwrap();
@@ -372,7 +372,7 @@ pub(crate) fn case_068_variables_of_git_that_were_inherited_lead_nowhere() {
 }
 
 #[test]
-fn a_worktree_whose_index_an_agent_left_locked_is_saved_all_the_same() {
+fn a_worktree_whose_index_an_agent_left_locked_is_saved() {
     let (machine, repo) = machine("echo work > new; : > \"$(git rev-parse --git-dir)/index.lock\"; echo done");
     let (id, answer) = run(&machine.serve());
     assert_eq!(answer, "done");
@@ -393,7 +393,7 @@ fn hooks_of_the_repository_are_not_run() {
     assert!(!machine.path("hooked").exists());
 }
 
-/// The same machine with more said of its worktrees.
+/// The same machine with more settings of its worktrees.
 fn machine_with(cli: &str, more: &str) -> (Machine, Repo) {
     let (machine, repo) = machine(cli);
     let config = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
@@ -402,7 +402,7 @@ fn machine_with(cli: &str, more: &str) -> (Machine, Repo) {
 }
 
 #[test]
-fn a_worktree_is_made_from_the_commit_that_is_named() {
+fn a_worktree_is_created_from_the_configured_commit() {
     let (machine, repo) = machine_with("cat AGENTS.md; git rev-parse --abbrev-ref HEAD", "base = \"older\"");
     repo.git(&["branch", "older"]);
     repo.commit("AGENTS.md", "NEWER\n");
@@ -419,7 +419,7 @@ fn a_worktree_is_made_from_the_commit_that_is_named() {
 }
 
 #[test]
-fn a_worktree_with_work_in_it_stays_if_it_is_to_be_kept_until_it_is_pruned() {
+fn a_worktree_with_work_stays_until_it_is_pruned_if_configured() {
     let (machine, repo) = machine_with("echo done", "keep = \"changed\"");
     let proxy = machine.serve();
     run(&proxy);
