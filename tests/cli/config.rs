@@ -153,7 +153,10 @@ fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
     let work = machine.name("work");
     let mut told = told(&run);
     let of_garbage = told.remove(0);
-    assert!(of_garbage.starts_with(&format!("{}: is not a valid WebAssembly component", garbage.display())), "{of_garbage}");
+    assert!(
+        of_garbage.starts_with(&format!("{}: is not a valid WebAssembly component", garbage.display())),
+        "{of_garbage}"
+    );
     let expected = [
         "models.a.driver: the driver `nobody` is not loaded: put its component into the plugin folder (`agentbay plugin add \
          FILE`), or name another driver"

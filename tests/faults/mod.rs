@@ -89,7 +89,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "9",
         "takes a prompt of 200 KiB as an argument",
-        "400 validation, told which",
+        "400 validation, names the argument",
         process::a_prompt_that_is_too_long_for_an_argument_is_refused_with_the_reason,
     ),
     fault(
@@ -125,7 +125,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "14",
         "leaves a process that holds the pipe",
-        "answered, place freed",
+        "answered, slot freed",
         process::a_descendant_that_holds_the_pipe_open_does_not_keep_the_repository_busy,
     ),
     fault(
@@ -137,7 +137,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "16",
         "prints a line of 3 MiB",
-        "what follows is read",
+        "the next lines are read",
         cases::case_003_a_line_of_three_megabytes_does_not_affect_later_lines,
     ),
     fault(
@@ -174,7 +174,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "23",
         "fails after it changed the repository",
-        "not tried again",
+        "not retried",
         retry::a_run_that_changed_the_repository_is_not_retried,
     ),
     fault(
@@ -331,7 +331,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "case-076",
         "is asked by a client with a key",
-        "key not passed on",
+        "key not passed to the CLI",
         process::case_076_the_clients_key_is_not_passed_to_the_cli,
     ),
     fault(
@@ -361,7 +361,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "t2-14",
         "is a script whose interpreter is not on PATH",
-        "configuration, told which",
+        "configuration, names it",
         system::t2_14_an_interpreter_that_is_not_on_path_is_named_instead_of_a_missing_model,
     ),
     fault(
@@ -379,7 +379,7 @@ const FAULTS: [Fault; 62] = [
     fault(
         "t2-29",
         "is being written to for a moment",
-        "tried again, 200",
+        "retried, 200",
         system::t2_29_the_start_of_a_program_that_is_being_written_to_is_retried,
     ),
     fault(

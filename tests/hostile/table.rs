@@ -129,13 +129,21 @@ fn made() -> Vec<Hostile> {
         made(
             "other-version",
             "was built against contract 9.9.0",
-            AtLoad(
-                "was built against contract 9.9.0, and this agentbay supports 0.1: agentbay must be updated",
-            ),
+            AtLoad("was built against contract 9.9.0, and this agentbay supports 0.1: agentbay must be updated"),
             component("other-version", "", &Contract::of_version("9.9.0")),
         ),
-        made("truncated", "is half a file", AtLoad("is not a valid WebAssembly component"), good[..good.len() / 2].to_vec()),
-        made("random", "is a file of random bytes", AtLoad("is not a valid WebAssembly component"), random(100_000, &[])),
+        made(
+            "truncated",
+            "is half a file",
+            AtLoad("is not a valid WebAssembly component"),
+            good[..good.len() / 2].to_vec(),
+        ),
+        made(
+            "random",
+            "is a file of random bytes",
+            AtLoad("is not a valid WebAssembly component"),
+            random(100_000, &[]),
+        ),
         made(
             "random-body",
             "is random after the header of a component",

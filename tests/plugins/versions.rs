@@ -32,9 +32,7 @@ fn a_component_of_another_line_is_refused_with_both_versions_and_who_is_behind()
     }
     let refused = machine.serve().get("/v1/plugins").json()["refused"].clone();
     let reason = |version: &str, behind: &str| {
-        format!(
-            "was built against contract {version}, and this agentbay supports 0.1: {behind} must be updated"
-        )
+        format!("was built against contract {version}, and this agentbay supports 0.1: {behind} must be updated")
     };
     let expected = json!([
         {"file": machine.plugin("newer.wasm"), "reason": reason("0.2.0", "agentbay")},

@@ -83,7 +83,8 @@ fn an_environment_that_is_too_large_for_any_program_is_refused_with_the_reason()
     let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
     assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (400, Some("validation")));
     assert!(
-        message.starts_with("the command line and the environment are 11") && message.ends_with("accepts at most 1048576"),
+        message.starts_with("the command line and the environment are 11")
+            && message.ends_with("accepts at most 1048576"),
         "{message}"
     );
 }
