@@ -22,6 +22,17 @@ const DELTA: &str = "\"text_delta\"";
 /// Milliseconds between two stamped lines: long enough that each is a delta of its own.
 const PACE: u64 = 2;
 
+/// The arguments that put stamps into deltas of Claude Code: whole lines, which the host passes on at once.
+const STAMP: [&str; 7] = [
+    "stamp",
+    "--before",
+    r#"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":""#,
+    "--after",
+    r#""}}}"#,
+    "--last",
+    r#"{"type":"result","subtype":"success","is_error":false,"result":""}"#,
+];
+
 /// So many files are in the repository.
 const FILES: usize = 10;
 
@@ -34,7 +45,7 @@ pub(crate) enum Agent {
     Usual,
     /// The recorded run of a real CLI, without its waits.
     Replayed,
-    /// Lines that say when they were printed.
+    /// Deltas of Claude Code that say when they were printed.
     Stamped,
 }
 
@@ -43,7 +54,6 @@ pub(crate) enum Agent {
 pub(crate) struct Site {
     dir: TempDir,
     program: PathBuf,
-    stand_in: PathBuf,
     path: std::ffi::OsString,
     lines: u32,
     /// After so many bytes of the recorded run its first delta has been printed.
@@ -74,7 +84,6 @@ impl Site {
         let site = Self {
             dir: tempfile::Builder::new().prefix("agentbay-bench-").tempdir()?,
             program: binary.program.clone(),
-            stand_in: setup.stand_in.clone(),
             path: path(),
             lines: setup.plan.lines,
             replayed: replayed(&recording)?,
@@ -85,7 +94,9 @@ impl Site {
             fs::create_dir(site.at(folder))?;
         }
         symlink(&setup.stand_in, site.at("stand-in"))?;
-        site.write_script(&recording)?;
+        let recording = recording.display().to_string();
+        site.write_script("claude", &["replay", "--speed", "1000000", &recording].map(str::to_owned))?;
+        site.write_script("stamp", &site.stamp())?;
         site.make_repository()?;
         fs::write(site.at("work/proxy.toml"), site.configuration())?;
         Ok(site)
@@ -95,11 +106,16 @@ impl Site {
         self.dir.path().join(name)
     }
 
-    /// The CLI that prints the recorded run: no shell, whose start would be measured too.
-    fn write_script(&self, recording: &Path) -> Result<()> {
-        let script = self.at("claude");
-        let (stand_in, recording) = (self.at("stand-in"), recording.display());
-        let lines = format!("#!{} --script\nreplay\n--speed\n1000000\n{recording}\n", stand_in.display());
+    /// The arguments of the stand-in that prints stamps.
+    fn stamp(&self) -> Vec<String> {
+        let pace = [self.lines.to_string(), PACE.to_string()];
+        STAMP.iter().map(|argument| (*argument).to_owned()).chain(pace).collect()
+    }
+
+    /// A CLI that is the stand-in with these arguments. Not a shell script: the start of the shell would be measured too.
+    fn write_script(&self, name: &str, arguments: &[String]) -> Result<()> {
+        let script = self.at(name);
+        let lines = format!("#!{} --script\n{}\n", self.at("stand-in").display(), arguments.join("\n"));
         fs::write(&script, lines)?;
         Ok(fs::set_permissions(script, fs::Permissions::from_mode(0o755))?)
     }
@@ -122,17 +138,14 @@ impl Site {
 
     /// Only `usual` looks at the repository before and after a run: it may be tried again.
     fn configuration(&self) -> String {
-        let [repository, script, stand_in] =
-            [self.at("repository"), self.at("claude"), self.stand_in.clone()].map(|path| toml_string(&path));
+        let [repository, claude, stamp] = ["repository", "claude", "stamp"].map(|name| toml_string(&self.at(name)));
         format!(
             "[server]\nlisten = \"127.0.0.1:0\"\n\
              [defaults]\nrepo = {repository}\nretries = 0\nrepo_runs = 1000\n\
              [models.echo]\ndriver = \"echo\"\n\
              [models.usual]\ndriver = \"echo\"\nretries = 2\n\
-             [models.replayed]\ndriver = \"claude\"\nprogram = {script}\n\
-             [models.stamped]\ndriver = \"generic\"\nprogram = {stand_in}\n\
-             options = {{ args = [\"stamp\", \"{}\", \"{PACE}\"], answer = \"whole\" }}\n",
-            self.lines
+             [models.replayed]\ndriver = \"claude\"\nprogram = {claude}\n\
+             [models.stamped]\ndriver = \"claude\"\nprogram = {stamp}\n"
         )
     }
 
@@ -168,11 +181,7 @@ impl Site {
                 command
             }
             Agent::Replayed => self.command(&self.at("claude")),
-            Agent::Stamped => {
-                let mut command = self.command(&self.stand_in);
-                command.args(["stamp", &self.lines.to_string(), &PACE.to_string()]);
-                command
-            }
+            Agent::Stamped => self.command(&self.at("stamp")),
         }
     }
 
