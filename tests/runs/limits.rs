@@ -131,13 +131,13 @@ pub(crate) fn a_cli_that_does_not_read_its_replies_is_throttled_and_killed_with_
         machine.script("cli", r#"while :; do echo '{"jsonrpc":"2.0","id":7,"method":"x/y","params":{}}'; done"#);
         let answer = machine.serve().complete(&chat("m", "hi"));
         let message = format!(
-            "the CLI did not read what it was answered for {silence}, while more than 65536 bytes of it waited, and was \
+            "the CLI did not read its input for {silence}, while more than 65536 bytes waited, and was \
              ended: raise `limits.stdin` or `idle_timeout` of the model if it needs more"
         );
         let expected = (504, error(&message, "server_error", None, "timeout", None));
         let got = (answer.status, answer.json());
         // On a busy machine the CLI may not have printed anything yet.
-        (!got.1["error"]["message"].as_str().unwrap().starts_with("the CLI said nothing"))
+        (!got.1["error"]["message"].as_str().unwrap().starts_with("the CLI printed nothing"))
             .then(|| assert_eq!(got, expected))
     });
 }

@@ -71,7 +71,7 @@ fn a_full_queue_is_answered_with_429_and_retry_after() {
     let _first = open(&proxy, "a");
     wait_for_runs(&proxy, &[("a", "running")]);
     let refused = proxy.complete(&chat("b", "hi"));
-    let message = "too many requests wait for others to end, 0 of them: try again later, or raise `limits.queue`";
+    let message = "the queue is full (0 waiting): try again later, or raise `limits.queue`";
     assert_eq!(refused.json(), error(message, "rate_limit_error", None, "rate_limit", None));
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("10")));
     assert_eq!(refused.header("x-should-retry"), None);

@@ -118,7 +118,7 @@ pub(crate) fn a_silent_cli_is_an_error_after_the_last_retry() {
         let machine = machine("exit 1", "printf half; exec sleep 1000", &settings);
         let answer = machine.serve().complete(&chat("b", "hi"));
         let message = format!(
-            "the CLI said nothing for {silence} and was ended: raise `idle_timeout` of the model if it needs more"
+            "the CLI printed nothing for {silence} and was ended: raise `idle_timeout` of the model if it needs more"
         );
         let mut expected = error(&message, "server_error", None, "timeout", None);
         let has_printed = answer.json()["error"]["partial"] == "half";

@@ -69,7 +69,7 @@ pub(super) fn interruption(reason: KillReason, model: &Model) -> Failure {
         }
         KillReason::Idle => {
             let message = format!(
-                "the CLI said nothing for {idle} and was ended: raise `idle_timeout` of the model if it needs more"
+                "the CLI printed nothing for {idle} and was ended: raise `idle_timeout` of the model if it needs more"
             );
             Failure::new(Category::Timeout, message, "")
         }
