@@ -70,8 +70,8 @@ fn a_repository_that_is_missing_is_told_with_the_key_that_names_it() {
         let message = format!("the repository {place} does not exist: correct `{key}`, or create it");
         let answer = proxy.complete(&chat(model, "hi"));
         assert_eq!((answer.status, answer.json()), not_found(&message, None));
-        let stderr = machine.run(&["check"]).stderr;
-        assert!(stderr.contains(&format!("{key}: the repository {place} does not exist\n")), "{stderr}");
+        let faults = machine.faults();
+        assert!(faults.contains(&format!("{key}: the repository {place} does not exist")), "{faults:?}");
     }
 }
 

@@ -1,12 +1,14 @@
-//! Settings: what serves without any, what is told of faulty ones, and what changes while it serves.
+//! Settings: the defaults without a file, the report of faults, and changes while the server runs.
 
 use std::fs;
 use std::thread;
 
+use serde_json::json;
+
 use crate::support::{ECHO, Machine, Run, chat, wait_for};
 
 #[test]
-fn without_any_file_echo_and_the_clis_on_path_are_offered_for_this_folder() {
+fn without_a_file_echo_and_the_clis_on_path_are_models_of_this_folder() {
     let machine = Machine::new();
     machine.write("AGENTS.md", "RULES\n");
     let turn = r#"{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"codex"}}"#;
@@ -19,7 +21,7 @@ fn without_any_file_echo_and_the_clis_on_path_are_offered_for_this_folder() {
 }
 
 #[test]
-fn paths_are_relative_to_the_file_that_is_named() {
+fn paths_are_relative_to_the_settings_file() {
     let machine = Machine::new();
     machine.repo("conf").commit("AGENTS.md", "RULES\n");
     fs::write(machine.path("conf/mine.toml"), ECHO).unwrap();
@@ -28,7 +30,7 @@ fn paths_are_relative_to_the_file_that_is_named() {
 }
 
 #[test]
-fn the_address_may_stand_in_the_file() {
+fn the_address_can_be_set_in_the_file() {
     let machine = Machine::configured(&format!("[server]\nlisten = \"127.0.0.1:0\"\n{ECHO}"));
     let proxy = machine.serve_with(&[]);
     assert!(proxy.address().ip().is_loopback());
@@ -47,7 +49,7 @@ fn a_model_that_is_added_appears_without_a_restart() {
 }
 
 #[test]
-fn a_broken_edit_changes_nothing_and_is_told_with_file_line_and_key() {
+fn a_faulty_edit_changes_nothing_and_is_logged_with_file_line_and_key() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     machine.write("proxy.toml", "[models.new]\ndriver = \"echo\"\nrepo = 3\n[models.echo]\ntimeout = \"soon\"\n");
@@ -63,7 +65,7 @@ fn a_broken_edit_changes_nothing_and_is_told_with_file_line_and_key() {
 }
 
 #[test]
-fn the_registry_is_read_again_as_well() {
+fn a_changed_models_json_is_reloaded() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     machine.write("models.json", r#"{"registered": {"driver": "echo", "repoPath": "."}}"#);
@@ -80,7 +82,7 @@ fn the_registry_is_read_again_as_well() {
 }
 
 #[test]
-fn a_run_keeps_the_settings_it_began_with() {
+fn a_run_keeps_the_settings_it_started_with() {
     let config = "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n";
     let machine = Machine::configured(config);
     machine.script("cli", "cat; touched=1; echo > ../started; until [ -e ../open ]; do sleep 0.01; done");
@@ -95,28 +97,22 @@ fn a_run_keeps_the_settings_it_began_with() {
     });
 }
 
-/// What is told of settings, with each line by itself.
-fn told(run: &Run) -> Vec<&str> {
-    run.stderr.lines().collect()
-}
-
 #[test]
-fn check_finds_no_fault_where_there_is_none() {
+fn check_exits_with_0_without_faults() {
     let machine = Machine::configured(ECHO);
     let expected = Run { code: Some(0), stdout: "no faults found\n".to_owned(), stderr: String::new() };
     assert_eq!(machine.run(&["check"]), expected);
 }
 
 #[test]
-fn check_tells_every_fault_of_the_files_at_once() {
+fn check_reports_every_fault_of_the_files_at_once() {
     let machine = Machine::configured(
         "[server]\nlisten = \"here\"\nkeys = []\n[models.one]\nrepo = \".\"\n[models.two]\ndriver = \"Echo\"\n\
          [limits]\nbody = \"large\"\n",
     );
     machine.write("models.json", "{\n\"three\": {\"repoPath\": \".\", \"worktree\": 1}}");
-    let run = machine.run(&["check"]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
-    let places: Vec<String> = told(&run).iter().map(|line| line.splitn(4, ' ').take(2).collect::<String>()).collect();
+    let faults = machine.faults();
+    let places: Vec<String> = faults.iter().map(|line| line.splitn(4, ' ').take(2).collect::<String>()).collect();
     let expected = [
         "proxy.toml:2:server.listen:",
         "proxy.toml:3:server.keys:",
@@ -127,32 +123,29 @@ fn check_tells_every_fault_of_the_files_at_once() {
         "models.json:2:three.driver:",
         "models.json:2:three.worktree:",
     ];
-    assert_eq!(places, expected, "{}", run.stderr);
+    assert_eq!(places, expected, "{faults:?}");
 }
 
 #[test]
-fn check_tells_faults_and_what_is_not_there_together() {
+fn check_reports_faults_of_the_files_and_missing_repositories_together() {
     let machine = Machine::configured(
         "[models.a]\ndriver = \"echo\"\nrepo = \"gone\"\n[models.b]\ndriver = \"echo\"\n[limits]\nline = 0\n",
     );
-    let places: Vec<String> =
-        told(&machine.run(&["check"])).iter().map(|line| line.split(": ").next().unwrap().to_owned()).collect();
+    let places: Vec<String> = machine.faults().iter().map(|line| line.split(": ").next().unwrap().to_owned()).collect();
     assert_eq!(places, ["proxy.toml:4", "proxy.toml:7", "models.a.repo"]);
 }
 
 #[test]
-fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
+fn check_reports_everything_that_models_refer_to_and_that_does_not_exist() {
     let machine = Machine::configured(
         "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"nobody\"\n[models.b]\ndriver = \"codex\"\n\
          [models.c]\ndriver = \"echo\"\nrepo = \"gone\"\n[models.d]\ndriver = \"echo\"\nworktree = true\n\
          [models.e]\ndriver = \"generic\"\n",
     );
     let garbage = machine.put_plugin("garbage.wasm", "garbage");
-    let run = machine.run(&["check"]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
     let work = machine.name("work");
-    let mut told = told(&run);
-    let of_garbage = told.remove(0);
+    let mut faults = machine.faults();
+    let of_garbage = faults.remove(0);
     assert!(
         of_garbage.starts_with(&format!("{}: is not a valid WebAssembly component", garbage.display())),
         "{of_garbage}"
@@ -168,7 +161,25 @@ fn check_tells_of_everything_that_the_models_refer_to_and_that_is_not_there() {
          of proxy.toml"
             .to_owned(),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn faults_are_a_table_with_place_and_key_or_a_document_with_the_same() {
+    let machine = Machine::configured("[models.a]\ndriver = \"echo\"\nrepo = \"gone\"\n[limits]\nline = 0\n");
+    let work = machine.name("work");
+    let zero = "must not be zero";
+    let table = format!(
+        "WHERE         KEY            FAULT\nproxy.toml:5  limits.line    {zero}\n\
+         -             models.a.repo  the repository {work}/gone does not exist\n"
+    );
+    assert_eq!(machine.run(&["check"]), Run { code: Some(1), stdout: table, stderr: String::new() });
+    let document = json!({"faults": [
+        {"file": "proxy.toml", "line": 5, "key": "limits.line", "message": zero},
+        {"file": null, "line": null, "key": "models.a.repo", "message": format!("the repository {work}/gone does not exist")},
+    ]});
+    assert_eq!(machine.json(&["check"]), document);
+    assert_eq!(Machine::configured(ECHO).json(&["check"]), json!({"faults": []}));
 }
 
 #[test]
@@ -185,7 +196,7 @@ fn a_server_with_faulty_settings_does_not_start() {
 }
 
 #[test]
-fn an_address_that_others_reach_is_not_listened_on_without_a_key() {
+fn an_address_that_others_can_reach_needs_a_key() {
     let why = "0.0.0.0:0 can be reached from other machines, and without a key anyone there could run agents here: \
                set server.api_keys, or listen on 127.0.0.1\n";
     let machine = Machine::configured(&format!("[server]\nlisten = \"0.0.0.0:0\"\n{ECHO}"));
@@ -199,12 +210,12 @@ fn an_address_that_others_reach_is_not_listened_on_without_a_key() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
+fn an_address_in_use_is_reported() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     let address = proxy.address().to_string();
     let run = machine.run(&["serve", "--listen", &address]);
-    let said = (run.code, run.stdout.as_str(), run.stderr.contains(&format!("cannot listen on {address}")));
-    assert_eq!(said, (Some(1), "", true), "{}", run.stderr);
+    let printed = (run.code, run.stdout.as_str(), run.stderr.contains(&format!("cannot listen on {address}")));
+    assert_eq!(printed, (Some(1), "", true), "{}", run.stderr);
     assert!(run.stderr.contains("choose another with --listen or `server.listen`"), "{}", run.stderr);
 }

@@ -1,4 +1,4 @@
-//! The program as the first process of a container, here of a namespace of its own.
+//! The program as the first process of a container, here of a PID namespace.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Machine, wait_for};
 
-/// Leaves a child behind that has gone from its group, and says how many of the first process's children nobody has waited for.
+/// Leaves a child that has left its process group, and prints the number of zombies of the first process.
 const CLI: &str = "/bin/sh -c '/usr/bin/setsid /bin/sh -c : &'\n\
                    n=0\n\
                    for stat in /proc/[0-9]*/stat; do\n\
@@ -22,12 +22,12 @@ fn children(pid: u32) -> Vec<i32> {
 }
 
 #[test]
-fn what_agents_leave_behind_is_waited_for_and_signals_are_passed_on() {
+fn the_first_process_reaps_orphans_and_forwards_signals() {
     let machine = Machine::configured("[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n");
     machine.script("cli", CLI);
     let Some(proxy) = machine.serve_as_first_process() else { return };
     proxy.ask("m", "hi");
-    // Every run leaves one more behind, and is over before that one can be.
+    // Each run leaves another orphan, and may end before it.
     wait_for("none to be left", || proxy.ask("m", "hi") == "zombies 0");
 
     let [first] = children(proxy.pid())[..] else { panic!("the namespace has one first process") };

@@ -1,13 +1,13 @@
-//! What keeps models from running, found out before anybody asks them: on the command line and over HTTP.
+//! Reasons why models cannot run, reported before a request: on the command line and over HTTP.
 
 use std::fs;
 use std::io::Read;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Machine, Request, binary, drivers, wait_for};
 
-/// A CLI that is well, one that is not installed, and one of the program's own.
+/// A CLI that works, one that is not installed, and a built-in one.
 fn machine() -> Machine {
     let machine = Machine::configured(
         "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"codex\"\n[models.b]\ndriver = \"gemini\"\n\
@@ -20,19 +20,22 @@ fn machine() -> Machine {
 const MISSING: &str = "models.b.program: CLI not found: gemini (npm install -g @google/gemini-cli)";
 
 #[test]
-fn doctor_tells_of_each_model_what_it_would_start_and_what_is_wrong() {
+fn doctor_shows_the_program_and_the_faults_of_each_model() {
     let machine = machine();
     let run = machine.run(&["doctor"]);
     let (codex, agentbay) = (machine.name("bin/codex"), binary("agentbay"));
+    let agentbay = agentbay.display();
     let expected = format!(
-        "a\tcodex\t{codex}\t0.171.0\nb\tgemini\t-\t-\n  fault: {MISSING}\nc\techo\t{}\t-\n",
-        agentbay.display()
+        "MODEL  DRIVER  STATE       VERSION  PROGRAM\n\
+         a      codex   ready       0.171.0  {codex}\n\
+         b      gemini  cannot run  -        -\n  fault: {MISSING}\n\
+         c      echo    ready       -        {agentbay}\n"
     );
     assert_eq!((run.code, run.stdout, run.stderr), (Some(1), expected, String::new()));
 }
 
 #[test]
-fn doctor_has_each_model_that_could_answer_do_so_if_it_is_told_to() {
+fn doctor_asks_each_model_without_a_fault() {
     let run = machine().run(&["doctor", "--ask"]);
     let remarks: Vec<&str> = run.stdout.lines().filter(|line| line.starts_with(' ')).collect();
     let fault = format!("  fault: {MISSING}");
@@ -41,9 +44,32 @@ fn doctor_has_each_model_that_could_answer_do_so_if_it_is_told_to() {
 }
 
 #[test]
-fn doctor_is_content_where_all_is_well() {
+fn doctor_exits_with_0_if_every_model_can_run() {
     let machine = Machine::configured("[models.c]\ndriver = \"echo\"\nrepo = \".\"\n");
     assert_eq!(machine.run(&["doctor", "--ask"]).code, Some(0));
+}
+
+#[test]
+fn the_document_of_doctor_has_the_fields_of_the_drivers_route_and_the_answer() {
+    let machine = machine();
+    let agentbay = binary("agentbay");
+    let failure = json!({"category": "unknown", "message": "CLI failed: boom", "detail": "boom"});
+    let fields = |model: &str, driver: &str, program: Value, version: Value| {
+        json!({"model": model, "driver": driver, "program": program, "version": version, "tested": null, "faults": [],
+               "notes": [], "login_hint": "", "answer": null, "failure": null})
+    };
+    let mut models = [
+        fields("a", "codex", machine.name("bin/codex").into(), "0.171.0".into()),
+        fields("b", "gemini", Value::Null, Value::Null),
+        fields("c", "echo", agentbay.to_str().unwrap().into(), Value::Null),
+    ];
+    models[0]["tested"] = true.into();
+    models[0]["login_hint"] = "codex login".into();
+    models[0]["failure"] = failure;
+    models[1]["faults"] = json!([MISSING]);
+    models[1]["login_hint"] = "run `gemini` once and choose how to log in, or set GEMINI_API_KEY".into();
+    models[2]["answer"] = "Answer with the one word: ok".into();
+    assert_eq!(machine.json(&["doctor", "--ask"]), json!({"models": models}));
 }
 
 #[test]
@@ -53,7 +79,7 @@ fn drivers_are_listed_with_the_models_they_drive() {
     let data = list["data"].as_array().unwrap();
     let ids: Vec<&str> = data.iter().map(|driver| driver["id"].as_str().unwrap()).collect();
     assert_eq!(ids, drivers());
-    let well = json!({
+    let healthy = json!({
         "driver": "codex",
         "faults": [],
         "login_hint": "codex login",
@@ -63,7 +89,7 @@ fn drivers_are_listed_with_the_models_they_drive() {
         "tested": true,
         "version": "0.171.0",
     });
-    let unwell = json!({
+    let faulty = json!({
         "driver": "gemini",
         "faults": [MISSING],
         "login_hint": "run `gemini` once and choose how to log in, or set GEMINI_API_KEY",
@@ -73,11 +99,11 @@ fn drivers_are_listed_with_the_models_they_drive() {
         "tested": null,
         "version": null,
     });
-    assert_eq!((&data[2]["models"], &data[5]["models"]), (&json!([well]), &json!([unwell])));
+    assert_eq!((&data[2]["models"], &data[5]["models"]), (&json!([healthy]), &json!([faulty])));
 }
 
 #[test]
-fn a_program_is_asked_for_its_version_once_however_many_ask_at_once() {
+fn concurrent_requests_run_a_program_for_its_version_once() {
     let machine = machine();
     let (asked, open) = (machine.name("asked"), machine.name("open"));
     machine.script(
@@ -98,7 +124,7 @@ fn a_program_is_asked_for_its_version_once_however_many_ask_at_once() {
 }
 
 #[test]
-fn a_program_whose_version_cannot_be_had_is_a_fault() {
+fn a_program_without_a_version_is_a_fault() {
     for (script, reason) in [
         ("exit 127", "ended with exit code 127"),
         ("echo 'env: node: not found' >&2; exit 127", "ended with exit code 127: env: node: not found"),
@@ -111,7 +137,7 @@ fn a_program_whose_version_cannot_be_had_is_a_fault() {
         let run = machine.run(&["doctor"]);
         let program = machine.name("bin/codex");
         let expected = format!(
-            "a\tcodex\t{program}\t-\n  fault: models.a.program: `{program} --version` {reason}: try it in a shell, and \
+            "MODEL  DRIVER  STATE       VERSION  PROGRAM\na      codex   cannot run  -        {program}\n  fault: models.a.program: `{program} --version` {reason}: try it in a shell, and \
              install the CLI again if it fails there\n"
         );
         assert_eq!((run.code, run.stdout, run.stderr.as_str()), (Some(1), expected, ""), "{script}");

@@ -1,7 +1,9 @@
-//! The program as a person starts it: its commands, its settings, its terminal.
+//! The program as a person starts it: commands, settings, terminal.
 
 mod config;
 mod container;
 mod doctor;
+mod init;
 mod reload;
+mod screen;
 mod terminal;

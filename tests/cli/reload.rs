@@ -1,5 +1,5 @@
-//! What a change of the settings files may do to a server that runs: half of a file opens no door, links are followed, and
-//! the last whole file counts.
+//! Changes of the settings files of a running server: half of a file removes no key, links are followed, and the last complete
+//! file is used.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use crate::support::{ECHO, Machine, Proxy, Request, chat, fixtures, wait_for};
 /// The two ways to notice a change.
 const WAYS: [&str; 2] = ["watch = \"events\"", "watch = \"poll\"\npoll_interval = \"20ms\""];
 
-/// Has everything read again, with the key if there is one, and says what became of the settings.
+/// Reloads everything, with the key if there is one, and returns the result for the settings.
 fn reload(proxy: &Proxy) -> Value {
     let request = Request::post("/v1/plugins/reload", "{}").header("authorization", "Bearer k-secret");
     proxy.send(&request).json()["configuration"].clone()
@@ -30,12 +30,12 @@ fn doors(proxy: &Proxy, models: &[&str]) -> (u16, Vec<u16>, Vec<String>) {
 }
 
 #[test]
-fn t2_23_a_settings_file_that_is_empty_or_cut_for_a_moment_takes_no_key_and_no_model_away() {
+fn t2_23_a_settings_file_that_is_briefly_empty_or_cut_removes_no_key_and_no_model() {
     let settings = format!("[server]\napi_keys = [\"k-secret\"]\n[limits]\nreload_hold = \"1h\"\n{ECHO}");
     let registry = r#"{"registered": {"driver": "echo", "repoPath": "."}}"#;
     let machine = Machine::configured(&settings);
     machine.write("models.json", registry);
-    // What would be offered in the place of configured models.
+    // Without settings this would be a model.
     machine.script("codex", "exit 1");
     let proxy = machine.serve();
     let closed = (401, vec![200, 200], vec!["echo".to_owned(), "registered".to_owned()]);
@@ -45,9 +45,8 @@ fn t2_23_a_settings_file_that_is_empty_or_cut_for_a_moment_takes_no_key_and_no_m
     let [toml, json] = ["proxy.toml", "models.json"].map(|name| machine.path("work").join(name));
     let way_out = |way: &str| format!("and its settings stay in use: to do without them, {way}");
     let [restart, write] = ["restart", "write `{}` into it, or restart"].map(way_out);
-    let held = |lost: &str| {
-        format!("waits until the files have stood still for 1h, since this is not in them any more: {lost}")
-    };
+    let held =
+        |lost: &str| format!("waits until the files have not changed for 1h, since they no longer contain: {lost}");
     // Written in place, as by `generate > proxy.toml`.
     for (file, cut, fault) in [
         (&toml, Some(""), format!("proxy.toml: is empty, {restart}")),
@@ -65,12 +64,12 @@ fn t2_23_a_settings_file_that_is_empty_or_cut_for_a_moment_takes_no_key_and_no_m
             Some(text) => fs::write(file, text).unwrap(),
             None => fs::remove_file(file).unwrap(),
         }
-        let told = reload(&proxy);
+        let result = reload(&proxy);
         if cut == Some(&settings[..settings.len() - 20]) {
-            // Not valid, or without a key: it is not used either way.
-            assert_eq!(told["state"], "kept", "{told}");
+            // Not valid, or without a key: not used in either case.
+            assert_eq!(result["state"], "kept", "{result}");
         } else {
-            assert_eq!(told, json!({"state": "kept", "faults": [fault]}), "{cut:?}");
+            assert_eq!(result, json!({"state": "kept", "faults": [fault]}), "{cut:?}");
         }
         is_closed();
         fs::write(&toml, &settings).unwrap();
@@ -81,23 +80,23 @@ fn t2_23_a_settings_file_that_is_empty_or_cut_for_a_moment_takes_no_key_and_no_m
 }
 
 #[test]
-fn a_change_that_takes_something_away_is_used_when_its_file_has_stood_still() {
+fn a_change_that_removes_something_is_used_after_its_hold() {
     for way in WAYS {
         let settings =
             format!("[plugins]\n{way}\n[server]\napi_keys = [\"k-secret\"]\n[limits]\nreload_hold = \"50ms\"\n{ECHO}");
         let machine = Machine::configured(&settings);
         let proxy = machine.serve();
         machine.write("proxy.toml", settings.replace("models.echo", "models.other"));
-        proxy.logged(&["WARN", "stood still for 50ms: without models.echo"]);
+        proxy.logged(&["WARN", "not changed for 50ms: they lack models.echo"]);
         wait_for("the new model", || doors(&proxy, &["other"]).1 == [200]);
         machine.write("proxy.toml", format!("[plugins]\n{way}\n{ECHO}"));
-        wait_for("the key to be gone", || proxy.get("/v1/models").status == 200);
+        wait_for("the removal of the key", || proxy.get("/v1/models").status == 200);
         assert_eq!(proxy.models(), ["echo"]);
     }
 }
 
 #[test]
-fn what_is_added_waits_for_nothing() {
+fn an_added_model_is_used_at_once() {
     let machine = Machine::configured(&format!("[limits]\nreload_hold = \"1h\"\n{ECHO}"));
     let proxy = machine.serve();
     let more = format!("server.api_keys = [\"k-secret\"]\n[limits]\nreload_hold = \"1h\"\n{ECHO}timeout = \"5m\"\n");
@@ -107,7 +106,7 @@ fn what_is_added_waits_for_nothing() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_again_waits_for_nobody() {
+fn a_file_that_cannot_be_read_again_blocks_nothing() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     let file = machine.path("work/proxy.toml");
@@ -126,7 +125,7 @@ fn a_file_that_cannot_be_read_again_waits_for_nobody() {
 }
 
 #[test]
-fn t2_24_a_byte_order_mark_and_line_ends_of_windows_are_read_at_the_start_and_later() {
+fn t2_24_a_byte_order_mark_and_windows_line_ends_are_read_at_the_start_and_later() {
     let windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
     let registry = |name: &str| windows(&format!("{{\"{name}\": {{\n\"driver\": \"echo\",\n\"repoPath\": \".\"}}}}"));
     let settings = |model: &str| windows(&format!("[limits]\nreload_hold = 0\n{}", ECHO.replace("echo]", model)));
@@ -140,14 +139,14 @@ fn t2_24_a_byte_order_mark_and_line_ends_of_windows_are_read_at_the_start_and_la
     assert_eq!([proxy.ask("four", "a"), proxy.ask("three", "b")], ["a", "b"]);
 }
 
-/// Puts a link in the place of another one, as tools for dotfiles and Kubernetes do.
+/// Replaces a link, as tools for dotfiles and Kubernetes do.
 fn relink(target: &str, link: &Path) {
     let new = link.with_file_name(".new-link");
     symlink(target, &new).unwrap();
     fs::rename(new, link).unwrap();
 }
 
-/// The settings with a way to notice, that follow each other at once.
+/// Settings with a way to notice changes, which are used at once.
 fn settings(way: &str, model: &str) -> String {
     format!("[plugins]\n{way}\n[limits]\nreload_hold = 0\n[models.{model}]\ndriver = \"echo\"\nrepo = \".\"\n")
 }
@@ -218,7 +217,7 @@ fn plugins_behind_links_are_followed() {
 }
 
 #[test]
-fn of_two_editors_at_once_the_last_whole_file_counts_and_nothing_in_between() {
+fn of_two_concurrent_editors_the_last_complete_file_is_used_and_nothing_in_between() {
     let pair = |name: &str| {
         let model = |at| format!("[models.{name}{at}]\ndriver = \"echo\"\nrepo = \".\"\n");
         format!("[limits]\nreload_hold = 0\n{}{}", model(1), model(2))

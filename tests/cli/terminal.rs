@@ -1,4 +1,4 @@
-//! The program as a person starts it, on a terminal: its CLIs have none, and what is typed there is for the program alone.
+//! The program on a terminal: its CLIs have no terminal, and keys reach the program alone.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::support::{Events, Machine, Proxy, Streamed, error};
 
-/// What a terminal makes SIGINT of.
+/// The key that a terminal turns into SIGINT.
 const CTRL_C: &[u8] = b"\x03";
 
-/// Says whether it has a terminal, its number and the program's; ends well when it may. The signals it gets are files.
+/// Prints whether it has a terminal, its PID and that of the program; exits with 0 when it may end. Its signals are files.
 const CLI: &str = "trap ': > ../got/INT' INT\n\
                    trap ': > ../got/TERM; exit 1' TERM\n\
                    if (: < /dev/tty) 2> /dev/null; then has=terminal; else has=none; fi\n\
@@ -34,16 +34,18 @@ fn machine(settings: &str) -> Machine {
     machine
 }
 
-/// Starts a run, and reads what its CLI says of itself: what it has, its own number and the program's.
+/// Starts a run, and reads what its CLI prints: its terminal, its PID and that of the program.
 fn started(proxy: &Proxy) -> (String, [Pid; 2], Events) {
     let (head, mut events) = proxy.stream("m", "hi");
     assert_eq!(head.status, 200, "{head:?}");
-    let mut said = String::new();
-    while !said.ends_with('.') {
+    let mut printed = String::new();
+    while !printed.ends_with('.') {
         let chunk: Value = serde_json::from_str(&events.data().expect("a chunk")).unwrap();
-        said += chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_else(|| panic!("no text in {chunk}"));
+        printed += chunk["choices"][0]["delta"]["content"].as_str().unwrap_or_else(|| panic!("no text in {chunk}"));
     }
-    let [has, cli, program] = said.trim_end_matches('.').split(' ').collect::<Vec<_>>()[..] else { panic!("{said:?}") };
+    let [has, cli, program] = printed.trim_end_matches('.').split(' ').collect::<Vec<_>>()[..] else {
+        panic!("{printed:?}")
+    };
     let pid = |number: &str| Pid::from_raw(number.parse().unwrap()).unwrap();
     (has.to_owned(), [pid(cli), pid(program)], events)
 }
@@ -55,7 +57,7 @@ fn signals(machine: &Machine) -> Vec<String> {
 }
 
 #[test]
-fn on_a_terminal_a_cli_has_none_and_what_is_typed_there_is_for_the_program_which_lets_the_cli_end() {
+fn on_a_terminal_a_cli_has_none_and_ctrl_c_reaches_the_program_which_lets_the_cli_end() {
     let machine = machine("");
     let Some(proxy) = machine.serve_on_terminal() else { return };
     let (has, [cli, program], events) = started(&proxy);
@@ -73,7 +75,7 @@ fn on_a_terminal_a_cli_has_none_and_what_is_typed_there_is_for_the_program_which
 }
 
 #[test]
-fn a_cli_that_goes_on_after_ctrl_c_is_ended_by_the_program() {
+fn a_cli_that_continues_after_ctrl_c_is_ended_by_the_program() {
     let machine = machine("[server]\ndrain = 0\n[limits]\ngrace = \"10m\"\n");
     let Some(proxy) = machine.serve_on_terminal() else { return };
     let (_, _, events) = started(&proxy);

@@ -30,9 +30,9 @@ fn from_source(names: impl Fn(&str) -> Vec<String>) -> BTreeSet<String> {
 fn keys(file: &str, settings: &str) -> BTreeSet<String> {
     let machine = Machine::new();
     machine.write(file, settings);
-    let report = machine.run(&["check"]).stderr;
-    let known = report.lines().find_map(|line| line.split("unknown key: known here are ").nth(1));
-    let known = known.unwrap_or_else(|| panic!("{settings}: {report}"));
+    let faults = machine.faults();
+    let known = faults.iter().find_map(|fault| fault.split("unknown key: known here are ").nth(1));
+    let known = known.unwrap_or_else(|| panic!("{settings}: {faults:?}"));
     known.split(", ").map(|key| key.trim_matches('`').to_owned()).collect()
 }
 
@@ -233,7 +233,7 @@ fn every_metric_has_its_row_with_its_labels() {
 
 /// The commands of the program, each with the options that its help names.
 fn commands(machine: &Machine, command: &[&str], found: &mut Vec<(String, Vec<String>)>) {
-    let help = machine.run(&[command, &["--help"]].concat()).stdout;
+    let help = machine.run(&[command, &["-h"]].concat()).stdout;
     let part = |heading: &str| help.split(heading).nth(1).map(|rest| rest.split("\n\n").next().unwrap().to_owned());
     let entries = |text: Option<String>| -> Vec<String> {
         let text = text.unwrap_or_default();

@@ -74,5 +74,5 @@ fn a_fault_in_settings_is_found() {
     };
     let run = check(&block, "proxy.toml");
     assert_eq!(run.code, Some(1), "{run:?}");
-    assert!(run.stderr.starts_with("proxy.toml:4: models.a.work: unknown key"), "{run:?}");
+    assert!(run.stdout.contains("\nproxy.toml:4  models.a.work  unknown key"), "{run:?}");
 }

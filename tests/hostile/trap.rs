@@ -94,9 +94,10 @@ fn a_plugin_that_fails_three_times_is_unhealthy_and_stays_in_use_until_another_v
 
     let list = || machine.run(&["plugin", "list"]).stdout;
     let failed = format!("\n  on {} it failed 4 times, the last time at ", proxy.address());
-    wait_for("other programs to see it", || list().contains(&failed));
-    assert!(list().contains("\nm\t\tunhealthy\tprograms cli\tsha256 "), "{}", list());
+    wait_for("the failures to be in the status file", || list().contains(&failed));
     assert!(list().contains(" in `transcript.exit`: wasm trap: wasm `unreachable` instruction executed\n"));
+    let in_servers = |state: Value| (state.clone(), vec![(json!(proxy.address().to_string()), state)]);
+    assert_eq!(listed(&machine), in_servers("unhealthy".into()));
 
     machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
     proxy.logged(&["reloaded", "generation=2 "]);
@@ -104,9 +105,18 @@ fn a_plugin_that_fails_three_times_is_unhealthy_and_stays_in_use_until_another_v
     let counted = proxy.get("/metrics").body;
     assert!(counted.contains("\nagentbay_plugin_swaps_total 1\n"), "{counted}");
     assert!(counted.contains("\nagentbay_plugin_traps_total{plugin=\"m\"} 4\n"), "{counted}");
-    wait_for("the status to be written", || list().contains("\nm\t\thealthy\tprograms cli\tsha256 "));
+    wait_for("the new version in the status file", || listed(&machine) == in_servers("healthy".into()));
     proxy.stop();
-    assert!(list().contains("\nm\t\t-\tprograms cli\tsha256 "), "{}", list());
+    assert_eq!(listed(&machine), (Value::Null, vec![]));
+}
+
+/// The health of the plugin `m`: the worst, and that in each server.
+fn listed(machine: &Machine) -> (Value, Vec<(Value, Value)>) {
+    let list = machine.json(&["plugin", "list"]);
+    let plugin = list["plugins"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "m").unwrap().clone();
+    let servers = plugin["servers"].as_array().unwrap().iter();
+    let servers = servers.map(|server| (server["listen"].clone(), server["health"]["state"].clone())).collect();
+    (plugin["health"].clone(), servers)
 }
 
 #[test]
@@ -114,15 +124,17 @@ fn a_version_that_only_a_server_has_is_listed_beside_the_files_of_the_folder() {
     // The server does not scan the folder again.
     let machine = machine("forged-done", &format!("[plugins]\nwatch = \"poll\"\npoll_interval = \"1h\"\n{MODEL}"));
     let proxy = machine.serve();
-    let list = || machine.run(&["plugin", "list"]).stdout;
-    wait_for("the status to be written", || list().contains("\nm\t\thealthy\t"));
+    wait_for("the plugin in the status file", || listed(&machine).0 == "healthy");
     let known = known(&proxy);
     let sha256 =
         known["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "m").unwrap()["sha256"].as_str();
     let sha256 = sha256.unwrap();
     machine.put_plugin("m.wasm", "garbage");
-    let kept = format!("\nkept\tm\t\tsha256 {sha256}\tby the server on {}\n", proxy.address());
-    assert!(list().ends_with(&kept), "{}", list());
+    let kept = json!([{"id": "m", "version": "", "sha256": sha256, "server": proxy.address().to_string()}]);
+    assert_eq!(machine.json(&["plugin", "list"])["kept"], kept);
+    let list = || machine.run(&["plugin", "list"]).stdout;
+    let row = format!("m                 -        {}  {}\n", &sha256[..12], proxy.address());
+    assert!(list().ends_with(&format!("\nKEPT BY A SERVER  VERSION  SHA-256       SERVER\n{row}")), "{}", list());
     machine.put_plugin("m.wasm", component("m", "", &Contract::ours()));
     let other = format!("  the server on {} uses another one: , sha256 {sha256}\n", proxy.address());
     assert!(list().contains(&other), "{}", list());

@@ -324,10 +324,10 @@ fn a_run_of_a_cli_is_recorded_without_private_data_and_can_be_checked() {
     let expected = [
         "Bearer abcdefgh12",
         "recorded fixtures/stranger (exit code 3)",
-        "  taken out: a bearer token, 1 times",
-        "  taken out: the home folder, 1 times",
-        "  taken out: the value of MY_TOKEN, 1 times",
-        "  taken out: the working directory, 2 times",
+        "  removed: a bearer token, 1 times",
+        "  removed: the home folder, 1 times",
+        "  removed: the value of MY_TOKEN, 1 times",
+        "  removed: the working directory, 2 times",
     ];
     assert_eq!(lines[..lines.len() - 1], expected);
 

@@ -14,35 +14,37 @@ fn looked(proxy: &Proxy, times: u32) {
     proxy.logged(&["reloaded", &format!("generation={times} ")]);
 }
 
-/// The lines of `plugin list`, each in its columns. Hashes are left out, and how the plugins fare in a server, of which that
-/// tells a little later.
-fn listed(machine: &Machine) -> Vec<Vec<String>> {
-    let run = machine.run(&["plugin", "list"]);
-    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
-    let is_left_out = |text: &&str| text.starts_with("sha256 ") || ["-", "healthy"].contains(text);
-    let columns = |line: &str| line.split('\t').filter(|text| !is_left_out(text)).map(str::to_owned).collect();
-    let lines = run.stdout.lines().filter(|line| !line.starts_with("  "));
-    let rows: Vec<Vec<String>> = lines.map(columns).collect();
-    let is_row = |row: &Vec<String>| row.len() == if row[0] == "refused" { 3 } else { 4 };
-    assert!(rows.iter().all(is_row), "{}", run.stdout);
-    rows
+/// The plugins in use: id, version, programs and source.
+fn listed(machine: &Machine) -> Vec<Value> {
+    let list = machine.json(&["plugin", "list"]);
+    let row = |plugin: &Value| json!([plugin["id"], plugin["version"], plugin["programs"], plugin["source"]]);
+    list["plugins"].as_array().unwrap().iter().map(row).collect()
 }
 
-/// The lines about files that are refused: file and reason.
+/// The files that are refused: file and reason.
 fn refusals(machine: &Machine) -> Vec<(String, String)> {
-    let refused = listed(machine).into_iter().filter(|columns| columns[0] == "refused");
-    refused.map(|columns| (columns[1].clone(), columns[2].clone())).collect()
+    let list = machine.json(&["plugin", "list"]);
+    let refused = list["refused"].as_array().unwrap().iter();
+    refused.map(|one| (one["file"].as_str().unwrap().to_owned(), one["reason"].as_str().unwrap().to_owned())).collect()
 }
 
 #[test]
 fn the_plugins_of_the_program_are_listed() {
-    let row = |id: &str, programs: &str| [id, "0.1.0", &format!("programs {programs}"), "embedded"].map(str::to_owned);
     let program = |id: &str| {
         let own = CLIS.iter().find(|(driver, _)| *driver == id).map(|(_, program)| *program);
-        own.unwrap_or(if id == "echo" { "agentbay" } else { "-" })
+        own.or((id == "echo").then_some("agentbay"))
     };
-    let expected: Vec<_> = drivers().iter().map(|id| row(id, program(id))).collect();
-    assert_eq!(listed(&Machine::new()), expected);
+    let programs = |id: &String| program(id).into_iter().collect::<Vec<_>>();
+    let expected: Vec<Value> = drivers().iter().map(|id| json!([id, "0.1.0", programs(id), "embedded"])).collect();
+    let machine = Machine::new();
+    assert_eq!(listed(&machine), expected);
+
+    let run = machine.run(&["plugin", "list"]);
+    let table: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!((run.code, run.stderr.as_str(), table.len()), (Some(0), "", expected.len() + 1));
+    assert_eq!(table[0], "PLUGIN    VERSION  HEALTH  PROGRAMS  SHA-256       SOURCE");
+    assert!(table[3].starts_with("codex     0.1.0    -       codex     "), "{}", run.stdout);
+    assert!(table[3].ends_with("  embedded") && table[3].len() == table[0].len() + 2, "{}", run.stdout);
 }
 
 #[test]
@@ -55,8 +57,7 @@ fn a_component_takes_the_place_of_one_while_the_program_serves() {
     looked(&proxy, 2);
     assert_eq!(proxy.ask("echo", "hi"), "HI");
     assert_eq!(proxy.streamed("echo", "hi").content, "HI");
-    let replaced = ["echo", "9.9.9", "programs agentbay", file.to_str().unwrap()].map(str::to_owned).to_vec();
-    assert!(listed(&machine).contains(&replaced));
+    assert!(listed(&machine).contains(&json!(["echo", "9.9.9", ["agentbay"], file])));
 
     fs::remove_file(file).unwrap();
     looked(&proxy, 3);
@@ -218,7 +219,7 @@ fn memory_that_is_too_little_for_the_programs_own_plugins_is_told_at_the_start()
     let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_memory = \"64 KiB\"\n"));
     let run = machine.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
-    let told = run.stderr.starts_with("cannot load the plugin `acp` of the program: ")
+    let told = run.stderr.starts_with("cannot load the built-in plugin `acp`: ")
         && run.stderr.contains("more than `limits.plugin_memory` allows");
     assert!(told, "{}", run.stderr);
 }

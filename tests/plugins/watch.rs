@@ -105,7 +105,7 @@ fn a_folder_that_is_not_there_at_the_start_is_noticed_when_it_comes() {
         fs::create_dir_all(in_the_way.parent().unwrap()).unwrap();
         fs::write(in_the_way, "").unwrap();
         let proxy = machine.serve();
-        proxy.logged(&["WARN", "cannot make the plugin folder"]);
+        proxy.logged(&["WARN", "cannot create the plugin folder"]);
         in_use(&proxy, None);
         fs::remove_file(in_the_way).unwrap();
         let file = machine.put_plugin("echo.wasm", loud());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Machine, Proxy, Request, chat, error};
+use crate::support::{Answer, Machine, Proxy, Request, chat, error, faults};
 
 /// What a turn of each CLI looks like to its driver, so that a run comes to its end.
 const PRINTS: &str = "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\"}\n";
@@ -141,12 +141,12 @@ fn a_base_url_that_leads_back_to_the_server_is_refused_and_not_looped() {
 fn check_finds_a_base_url_in_its_own_environment_that_leads_to_the_configured_address() {
     let machine = machine(&["codex"], "");
     let check = |url: &str| {
-        let output = machine.command(&["check"]).env("OPENAI_BASE_URL", url).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        let output = machine.command(&["check", "--json"]).env("OPENAI_BASE_URL", url).output().unwrap();
+        (output.status.code(), faults(&serde_json::from_slice(&output.stdout).unwrap()))
     };
-    let (code, stderr) = check("http://localhost:8787/v1");
+    let (code, found) = check("http://localhost:8787/v1");
     let expected =
         "models.codex.env: the variable `OPENAI_BASE_URL` has the CLI of the driver `codex` ask this server itself";
-    assert!(code == Some(1) && stderr.starts_with(expected), "{code:?} {stderr}");
-    assert_eq!(check("http://localhost:8788/v1"), (Some(0), String::new()));
+    assert!(code == Some(1) && found.len() == 1 && found[0].starts_with(expected), "{code:?} {found:?}");
+    assert_eq!(check("http://localhost:8788/v1"), (Some(0), vec![]));
 }

@@ -60,7 +60,7 @@ fn folders_for_the_status_and_for_files_of_runs_are_checked_before_they_are_used
         open(&folder, 0o755);
     }
     let proxy = machine.serve();
-    proxy.logged(&["WARN", "cannot tell other programs how plugins fare", "other users may open it"]);
+    proxy.logged(&["WARN", "cannot write the status file", "other users may open it"]);
     // The system message goes to Claude Code in a file.
     let mut body = chat("m", "hi");
     body["messages"].as_array_mut().unwrap().insert(0, serde_json::json!({"role": "system", "content": "be kind"}));

@@ -24,12 +24,10 @@ fn another_stranger() -> Vec<u8> {
 
 fn sha256(bytes: &[u8]) -> String {
     let machine = Machine::new();
-    let listed = {
-        machine.put_plugin("stranger.wasm", bytes);
-        machine.run(&["plugin", "list"]).stdout
-    };
-    let row = listed.lines().find(|line| line.starts_with("stranger\t")).unwrap();
-    row.split('\t').find_map(|column| column.strip_prefix("sha256 ")).unwrap().to_owned()
+    machine.put_plugin("stranger.wasm", bytes);
+    let listed = machine.json(&["plugin", "list"]);
+    let stranger = listed["plugins"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "stranger").unwrap();
+    stranger["sha256"].as_str().unwrap().to_owned()
 }
 
 /// A machine with this said of plugins, a model for the stranger and its program.

@@ -6,6 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
 use tempfile::TempDir;
 
 use super::proxy::Proxy;
@@ -131,6 +132,17 @@ impl Machine {
         Run::of(&mut self.command(args))
     }
 
+    /// The document that a command prints with `--json`.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        let run = self.run(&[args, &["--json"]].concat());
+        serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {run:?}"))
+    }
+
+    /// The faults that `check` finds, each as `FILE:LINE: KEY: MESSAGE`.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        faults(&self.json(&["check"]))
+    }
+
     /// Runs a script in a shell, as a person does who has the program and `curl` on PATH.
     pub(crate) fn shell(&self, script: &str) -> Run {
         for (name, file) in [("agentbay", Some(binary("agentbay"))), ("curl", find_on_path("curl"))] {
@@ -194,6 +206,22 @@ impl Machine {
         Some(Proxy::start_with_keys(command))
     }
 
+    /// Runs the program on a terminal with this number of columns. Its output is what the terminal receives. It gets SIGTERM as
+    /// soon as the terminal has received `until`, unless that is empty. `None` if there is no Python.
+    pub(crate) fn run_on_screen(
+        &self,
+        columns: u16,
+        until: &str,
+        args: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Option<Run> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/screen.py");
+        let (program, columns) = (binary("agentbay"), columns.to_string());
+        let words = [script.to_str().unwrap(), &columns, until, program.to_str().unwrap()];
+        let mut command = self.command_of(&python()?, &[&words, args].concat());
+        Some(Run::of(command.env("TERM", "xterm-256color").envs(variables.iter().copied())))
+    }
+
     /// Starts the program to serve, with these arguments.
     pub(crate) fn serve_with(&self, args: &[&str]) -> Proxy {
         Proxy::start(self.command(&[&["serve"], args].concat()))
@@ -225,11 +253,24 @@ impl Machine {
 }
 
 impl Run {
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let output = command.stdin(Stdio::null()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
+}
+
+/// The faults in a document of `check`, each as `FILE:LINE: KEY: MESSAGE`.
+pub(crate) fn faults(checked: &Value) -> Vec<String> {
+    let line = |fault: &Value| {
+        let file = fault["file"].as_str().map(|file| match fault["line"].as_u64() {
+            Some(line) => format!("{file}:{line}: "),
+            None => format!("{file}: "),
+        });
+        let key = fault["key"].as_str().map(|key| format!("{key}: "));
+        file.unwrap_or_default() + &key.unwrap_or_default() + fault["message"].as_str().unwrap()
+    };
+    checked["faults"].as_array().unwrap().iter().map(line).collect()
 }
 
 /// The recorded runs.

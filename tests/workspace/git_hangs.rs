@@ -238,8 +238,8 @@ pub(crate) fn work_that_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_s
             proxy.logged(&["WARN", "worktree kept, nothing in it is lost", "took longer than"]);
             wait_for("the run to be over", || run(&proxy).is_none());
             wait_for_its_end(&machine);
-            let listed = machine.run(&["worktree", "list"]).stdout;
-            assert!(listed.contains("\tleft over\t"), "{words}: {listed}");
+            let listed = machine.json(&["worktree", "list"]);
+            assert_eq!(listed["worktrees"][0]["state"], "stale", "{words}: {listed}");
             unhang(&machine);
             proxy.stop();
             let proxy = machine.serve();

@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::thread;
 
+use serde_json::json;
+
 use crate::runs::soak::is_soak;
 use crate::support::{Machine, Proxy, Repo, Request, chat, error, quoted, read_once_there, wait_for};
 
@@ -293,8 +295,9 @@ fn a_worktree_that_is_in_use_is_listed_and_not_pruned() {
         let run = scope.spawn(|| run(&proxy).0);
         wait_for("the run to start", || machine.path("started").exists());
         let id = worktrees(&repo)[0].rsplit('/').next().unwrap().to_owned();
-        let line = format!("{id}\tm\tin use\t{}\t{}\n", repo.name(), machine.name(&format!("worktrees/{id}")));
-        assert_eq!(machine.run(&["worktree", "list"]).stdout, line);
+        let path = machine.name(&format!("worktrees/{id}"));
+        let listed = json!({"run": id, "model": "m", "state": "in_use", "repo": repo.name(), "path": path});
+        assert_eq!(machine.json(&["worktree", "list"]), json!({"worktrees": [listed]}));
         let pruned = machine.run(&["worktree", "prune"]);
         assert_eq!((pruned.code, pruned.stdout.as_str()), (Some(0), ""));
         fs::write(machine.path("open"), "").unwrap();
@@ -432,8 +435,8 @@ fn a_worktree_with_work_stays_until_it_is_pruned_if_configured() {
     assert_eq!((worktrees(&repo), saved().as_str()), (vec![path.clone()], "work"));
 
     machine.serve().stop();
-    let listed = machine.run(&["worktree", "list"]).stdout;
-    assert_eq!(listed, format!("{id}\tm\tkept\t{}\t{path}\n", repo.name()));
+    let listed = json!({"run": id, "model": "m", "state": "kept", "repo": repo.name(), "path": path});
+    assert_eq!(machine.json(&["worktree", "list"]), json!({"worktrees": [listed]}));
     let pruned = machine.run(&["worktree", "prune"]);
     assert_eq!((pruned.code, pruned.stdout), (Some(0), format!("{path}\tremoved\n")));
     assert_eq!((worktrees(&repo), saved().as_str()), (vec![], "work"));

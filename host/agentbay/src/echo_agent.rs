@@ -1,6 +1,6 @@
-//! The stand-in CLI behind the driver `echo`: it says what it was asked, word by word, as an agent would.
+//! The stand-in CLI of the driver `echo`: prints its prompt word by word, as an agent would.
 //!
-//! It makes a model answer on a machine without any vendor's CLI, through a real process.
+//! With it a model answers on a machine without any vendor's CLI, through a real process.
 
 use std::io::{self, Read, Write};
 
@@ -23,9 +23,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_what_it_was_asked() {
-        let mut said = Vec::new();
-        run("two  words\n".as_bytes(), &mut said).unwrap();
-        assert_eq!(said, b"two  words\n");
+    fn it_prints_its_prompt() {
+        let mut printed = Vec::new();
+        run("two  words\n".as_bytes(), &mut printed).unwrap();
+        assert_eq!(printed, b"two  words\n");
     }
 }

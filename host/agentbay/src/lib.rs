@@ -4,6 +4,7 @@
 pub mod app;
 pub mod cli;
 pub mod echo_agent;
+pub mod init;
 pub mod install;
 pub mod metrics;
 pub mod status;

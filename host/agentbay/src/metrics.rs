@@ -1,7 +1,7 @@
-//! The numbers of the program: their names, and what is counted. What happens is observed in `runs`, `plugin-host` and `api`,
-//! which know nothing of the numbers.
+//! The metrics of the program: their names and values. They are observers of `runs`, `plugin-host` and `api`, which know no
+//! metric.
 //!
-//! No label holds what a client or a CLI chose: models, drivers and plugins are those of the configuration, routes and
+//! No label has a value that a client or a CLI chose: models, drivers and plugins are those of the configuration, routes and
 //! outcomes those of this program.
 
 use std::fmt;
@@ -15,7 +15,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-/// What is counted while it happens.
+/// The values that are counted when something happens.
 #[derive(Default)]
 pub struct Metrics {
     runs_started: Family<RunLabels, Counter>,
@@ -101,7 +101,7 @@ impl agentbay_api::Metrics for Metrics {
 impl Metrics {
     fn registry(&self, now: Now) -> Registry {
         let mut registry = Registry::with_prefix("agentbay");
-        registry.register("runs_started", "Runs that have come", self.runs_started.clone());
+        registry.register("runs_started", "Runs that were started", self.runs_started.clone());
         registry.register(
             "runs_ended",
             "Runs that have ended; the outcome is finished, or the code of the failure",
@@ -110,14 +110,14 @@ impl Metrics {
         registry.register("plugin_traps", "Calls in which a plugin failed", self.plugin_traps.clone());
         registry.register(
             "plugin_versions",
-            "Versions of a plugin in memory: in use, of runs that go on, and the built-in one",
+            "Versions of a plugin in memory: in use, of active runs, and the built-in one",
             self.plugin_versions.clone(),
         );
         registry.register("http_requests", "Requests that were answered", self.http_requests.clone());
         let Now { going, waiting, loaded, refused, swaps } = now;
         for (name, help, value) in [
-            ("runs_going", "Runs whose CLI is at work or being ended", going),
-            ("runs_waiting", "Runs that wait for others to end or to be tried again", waiting),
+            ("runs_going", "Runs whose CLI works or is being ended", going),
+            ("runs_waiting", "Runs that wait in the queue or for a retry", waiting),
             ("plugins_loaded", "Plugins in use", loaded),
             ("plugins_refused", "Files of the plugin folder that are not in use", refused),
         ] {
@@ -127,7 +127,7 @@ impl Metrics {
         }
         let counter = Counter::<u64, AtomicU64>::default();
         counter.inc_by(swaps);
-        registry.register("plugin_swaps", "Plugins that came, went or were replaced since the start", counter);
+        registry.register("plugin_swaps", "Plugins that were added, removed or replaced since the start", counter);
         registry
     }
 }
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_has_its_name_in_both_formats() {
+    fn every_metric_has_its_name_in_both_formats() {
         let metrics = Metrics::default();
         let driver = PluginId::try_from("codex".to_owned()).unwrap();
         metrics.run_started("m", &driver);

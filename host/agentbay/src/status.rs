@@ -1,5 +1,5 @@
-//! What a running server tells the other programs of its user: which plugins it uses, and how they fare. It stands in a
-//! file in the cache folder, beside a lock that goes with the server, however that ends.
+//! The status file of a running server: its plugins and their health, for other programs of the user. It lies in the cache folder,
+//! beside a lock that the kernel releases when the server ends.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -17,65 +17,65 @@ const FOLDER: &str = "servers";
 const STATUS: &str = "json";
 const LOCK: &str = "lock";
 
-/// What a server tells.
+/// The content of a status file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
-    /// Where it listens.
+pub struct ServerStatus {
+    /// The address of the server.
     pub listen: SocketAddr,
     /// The plugin folder.
     pub dir: PathBuf,
     /// The plugins in use, in the order of their ids.
-    pub plugins: Vec<InUse>,
+    pub plugins: Vec<PluginStatus>,
 }
 
 /// A plugin that a server uses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InUse {
+pub struct PluginStatus {
     /// Its id.
     pub id: String,
     /// Its own version.
     pub version: String,
     /// The hash of its component.
     pub sha256: String,
-    /// How it fares.
+    /// Its health.
     pub health: Health,
 }
 
-impl InUse {
-    /// All of them.
+impl PluginStatus {
+    /// The plugins in use.
     pub fn all(set: &PluginSet) -> Vec<Self> {
         let plugins = set.drivers.values().map(|driver| &driver.plugin);
-        let told = plugins.map(|plugin| Self {
+        let statuses = plugins.map(|plugin| Self {
             id: plugin.id().to_string(),
             version: plugin.description().version.clone(),
             sha256: plugin.sha256().to_string(),
             health: plugin.health(),
         });
-        told.collect()
+        statuses.collect()
     }
 }
 
-/// Where a server tells how it is. Nothing is left of it when it is dropped.
+/// The status file of this process, which is removed when this is dropped.
 #[derive(Debug)]
-pub struct Board {
+pub struct StatusFile {
     lock: PathBuf,
-    /// Locked as long as it is open.
+    /// Locked while it is open.
     _locked: File,
 }
 
-impl Board {
-    /// Puts one up, and clears away those of servers that are gone.
+impl StatusFile {
+    /// Creates the file, and removes those of servers that have ended.
     ///
     /// # Errors
     /// The cache folder cannot be written.
-    pub fn put_up(cache: &Path) -> io::Result<Self> {
+    pub fn create(cache: &Path) -> io::Result<Self> {
         let folder = cache.join(FOLDER);
         private_dir(&folder).map_err(io::Error::other)?;
         for lock in locks(&folder).filter(|lock| !is_held(lock)) {
-            take_down(&lock);
+            remove(&lock);
         }
         let lock = folder.join(Uuid::now_v7().to_string()).with_extension(LOCK);
-        // Whoever finds it finds it locked.
+        // No other program sees the file before it is locked.
         let unfinished = lock.with_extension("unfinished");
         let locked = File::create(&unfinished)?;
         locked.lock()?;
@@ -83,32 +83,32 @@ impl Board {
         Ok(Self { lock, _locked: locked })
     }
 
-    /// Tells how the server is now.
+    /// Replaces the content.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn tell(&self, status: &Status) -> io::Result<()> {
+    /// The file cannot be written.
+    pub fn write(&self, status: &ServerStatus) -> io::Result<()> {
         atomic_write(&self.lock.with_extension(STATUS), &serde_json::to_vec(status)?)
     }
 }
 
-impl Drop for Board {
+impl Drop for StatusFile {
     fn drop(&mut self) {
-        take_down(&self.lock);
+        remove(&self.lock);
     }
 }
 
-/// What the servers tell that use this cache folder, the oldest first. Nothing if the folder may be another user's.
-pub fn of_servers(cache: &Path) -> Vec<Status> {
+/// The status of each server that uses this cache folder, the oldest first. Empty if the folder may belong to another user.
+pub fn of_servers(cache: &Path) -> Vec<ServerStatus> {
     let folder = cache.join(FOLDER);
     if !folder.exists() || private_dir(&folder).is_err() {
         return Vec::new();
     }
     let mut held: Vec<PathBuf> = locks(&folder).filter(|lock| is_held(lock)).collect();
     held.sort();
-    // It may not have told anything yet.
-    let told = |lock: PathBuf| serde_json::from_slice(&fs::read(lock.with_extension(STATUS)).ok()?).ok();
-    held.into_iter().filter_map(told).collect()
+    // A server that has just started has not written its file yet.
+    let read = |lock: PathBuf| serde_json::from_slice(&fs::read(lock.with_extension(STATUS)).ok()?).ok();
+    held.into_iter().filter_map(read).collect()
 }
 
 fn locks(folder: &Path) -> impl Iterator<Item = PathBuf> {
@@ -121,10 +121,10 @@ fn is_held(lock: &Path) -> bool {
     File::open(lock).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-fn take_down(lock: &Path) {
+fn remove(lock: &Path) {
     for path in [&lock.with_extension(STATUS), lock] {
-        // What is not there need not be taken down.
-        let _gone = fs::remove_file(path);
+        // A file that does not exist need not be removed.
+        let _removed = fs::remove_file(path);
     }
 }
 
@@ -132,25 +132,25 @@ fn take_down(lock: &Path) {
 mod tests {
     use super::*;
 
-    fn status(port: u16) -> Status {
-        let plugin = InUse {
+    fn status(port: u16) -> ServerStatus {
+        let plugin = PluginStatus {
             id: "echo".to_owned(),
             version: "0.1.0".to_owned(),
             sha256: "00".to_owned(),
             health: Health::default(),
         };
-        Status { listen: ([127, 0, 0, 1], port).into(), dir: "/plugins".into(), plugins: vec![plugin] }
+        ServerStatus { listen: ([127, 0, 0, 1], port).into(), dir: "/plugins".into(), plugins: vec![plugin] }
     }
 
     #[test]
-    fn what_servers_tell_is_heard_as_long_as_they_are_there() {
+    fn the_status_of_a_server_is_read_while_it_runs() {
         let cache = tempfile::tempdir().unwrap();
         assert_eq!(of_servers(cache.path()), []);
-        let [one, other] = [(); 2].map(|()| Board::put_up(cache.path()).unwrap());
+        let [one, other] = [(); 2].map(|()| StatusFile::create(cache.path()).unwrap());
         assert_eq!(of_servers(cache.path()), []);
-        one.tell(&status(1)).unwrap();
-        other.tell(&status(2)).unwrap();
-        one.tell(&status(3)).unwrap();
+        one.write(&status(1)).unwrap();
+        other.write(&status(2)).unwrap();
+        one.write(&status(3)).unwrap();
         assert_eq!(of_servers(cache.path()), [status(3), status(2)]);
         drop(one);
         assert_eq!(of_servers(cache.path()), [status(2)]);
@@ -159,14 +159,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_left_that_was_killed_is_not_heard_and_cleared_away_by_the_next() {
+    fn the_status_of_a_killed_server_is_ignored_and_removed_by_the_next_server() {
         let cache = tempfile::tempdir().unwrap();
-        let killed = Board::put_up(cache.path()).unwrap();
-        killed.tell(&status(1)).unwrap();
+        let killed = StatusFile::create(cache.path()).unwrap();
+        killed.write(&status(1)).unwrap();
         killed._locked.unlock().unwrap();
         assert_eq!(of_servers(cache.path()), []);
-        let next = Board::put_up(cache.path()).unwrap();
-        next.tell(&status(2)).unwrap();
+        let next = StatusFile::create(cache.path()).unwrap();
+        next.write(&status(2)).unwrap();
         assert_eq!(of_servers(cache.path()), [status(2)]);
         assert_eq!(fs::read_dir(cache.path().join(FOLDER)).unwrap().count(), 2);
     }

@@ -1,4 +1,4 @@
-//! The program as a command: what it prints and how it exits, where no server is needed.
+//! The program as a command: its output and its exit code, without a server.
 #![cfg(test)]
 
 use std::io::Write;
@@ -20,7 +20,7 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 #[test]
-fn the_version_is_that_of_the_package_and_the_long_form_tells_the_contracts() {
+fn the_version_is_that_of_the_package_and_the_long_form_lists_the_contracts() {
     let short = agentbay(&TempDir::new().unwrap(), &["-V"], "");
     assert_eq!(text(&short.stdout), concat!("agentbay ", env!("CARGO_PKG_VERSION"), "\n"));
     let long = agentbay(&TempDir::new().unwrap(), &["--version"], "");
@@ -28,13 +28,13 @@ fn the_version_is_that_of_the_package_and_the_long_form_tells_the_contracts() {
 }
 
 #[test]
-fn the_stand_in_agent_says_what_it_was_asked() {
+fn the_stand_in_agent_prints_its_prompt() {
     let output = agentbay(&TempDir::new().unwrap(), &["echo-agent"], "one  two\nthree");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "one  two\nthree"));
 }
 
 #[test]
-fn what_cannot_be_understood_is_answered_with_how_it_is_used() {
+fn a_misspelt_command_is_answered_with_a_similar_one() {
     let output = agentbay(&TempDir::new().unwrap(), &["serv"], "");
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("a similar subcommand exists: 'serve'"), "{}", text(&output.stderr));

@@ -26,11 +26,25 @@ pub struct CheckOptions {
     pub renew: bool,
 }
 
-/// Checks a plugin under the limits of the configuration. A refused or wrong plugin is a report, not an error.
+/// The recorded run that is about to be replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Its number, the first being 1.
+    pub number: usize,
+    /// The number of all recorded runs.
+    pub count: usize,
+}
+
+/// Checks a plugin under the limits of the configuration. A refused or wrong plugin is a report, not an error. `on_run` gets
+/// each recorded run before it is replayed.
 ///
 /// # Errors
 /// See [`KitError`].
-pub async fn check(source: &Source, options: &CheckOptions) -> Result<CheckReport, KitError> {
+pub async fn check(
+    source: &Source,
+    options: &CheckOptions,
+    on_run: impl Fn(Progress),
+) -> Result<CheckReport, KitError> {
     let config = agentbay_config::load(source, &Overrides::default())?;
     let fixtures = fixtures(&options.fixtures)?;
     let subject = match Subject::load(&config, &options.file).await? {
@@ -41,6 +55,7 @@ pub async fn check(source: &Source, options: &CheckOptions) -> Result<CheckRepor
     report.plans = plans(&subject).await.faults;
     report.plans.extend(claims(&subject).await);
     for (at, fixture) in fixtures.iter().enumerate() {
+        on_run(Progress { number: at + 1, count: fixtures.len() });
         let beside = fixtures.get(at + 1).or(fixtures.first()).unwrap_or(fixture);
         report.runs.push(check_fixture(&subject, fixture, beside, options.renew).await?);
     }

@@ -35,7 +35,7 @@ mod subject;
 mod suite;
 mod template;
 
-pub use check::{CheckOptions, check};
+pub use check::{CheckOptions, Progress, check};
 pub use error::KitError;
 pub use new::Project;
 pub use pack::{PackOptions, Packed, Stripped, pack};

@@ -22,7 +22,7 @@ pub use additions::{Additions, Author};
 pub use error::WorkspaceError;
 pub use git::Git;
 pub use lease::{Lease, Released, WorkspaceSpec};
-pub use repository::is_repository;
+pub use repository::{is_repository, top};
 pub use run_dir::RunDir;
 pub use saved::{patch, reference};
 pub use stale::{ListedWorktree, WorktreeState, list_worktrees, release_stale};

@@ -17,7 +17,7 @@ pub(super) fn below_top(repo: &Path) -> PathBuf {
 }
 
 /// The top of the working tree that contains a folder. A bare repository has none.
-pub(super) fn top(repo: &Path) -> Option<&Path> {
+pub fn top(repo: &Path) -> Option<&Path> {
     repo.ancestors().find(|folder| folder.join(".git").exists()).filter(|_| !is_bare(repo))
 }
 

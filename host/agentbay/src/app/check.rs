@@ -1,41 +1,82 @@
-//! What is wrong with the settings, and with what they refer to: files that are no plugins, drivers that are not loaded,
-//! programs and repositories that are not there.
+//! Faults of the settings and of what they refer to: files that are not valid plugins, drivers that are not loaded, programs and
+//! repositories that do not exist.
 
 use std::time::Duration;
 
 use agentbay_config::{Fault, Inspected, Overrides, Source};
-use agentbay_domain::{visible, visible_path};
+use agentbay_domain::visible_path;
 use agentbay_runs::doctor::examine;
+use serde::Serialize;
 
 use super::error::AppError;
 use super::load::{Loaded, with_config};
+use super::screen::Screen;
 
-/// Everything that is wrong, a line each. What a faulty setting refers to is not looked at.
+/// One fault, as `agentbay check --json` prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The file that has it; `None` for what a setting refers to.
+    pub file: Option<String>,
+    /// The line in the file, the first being 1.
+    pub line: Option<usize>,
+    /// The setting, as a path of keys.
+    pub key: Option<String>,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+/// Every fault there is. What a faulty setting refers to is not examined.
 ///
 /// # Errors
-/// Something other than the settings keeps it from looking; see [`AppError`].
-pub async fn check(source: &Source) -> Result<Vec<String>, AppError> {
+/// The examination itself fails; see [`AppError`].
+pub async fn check(source: &Source, screen: &dyn Screen) -> Result<Vec<Finding>, AppError> {
     let Inspected { faults, config } = agentbay_config::inspect(source, &Overrides::default());
-    let mut told: Vec<String> = faults.iter().map(ToString::to_string).collect();
-    let Some(config) = config else { return Ok(told) };
-    match with_config(source, config, Duration::MAX).await {
+    let mut findings: Vec<Finding> = faults.into_iter().map(Finding::from).collect();
+    let Some(config) = config else { return Ok(findings) };
+    match with_config(source, config, Duration::MAX, screen).await {
         Ok(loaded) => {
-            let key = |fault: &Fault| fault.key.as_ref().map(|key| format!("{key}:"));
-            let faulty: Vec<String> = faults.iter().filter_map(key).collect();
-            let found = findings(&loaded).await;
-            told.extend(found.into_iter().filter(|finding| !faulty.iter().any(|key| finding.starts_with(key))));
-            Ok(told)
+            let mut more = referred(&loaded).await;
+            more.retain(|one| one.key.is_none() || findings.iter().all(|known| known.key != one.key));
+            findings.append(&mut more);
+            Ok(findings)
         }
-        // With something in the place of what is faulty, nothing more can be found out.
-        Err(_) if !told.is_empty() => Ok(told),
+        // The faulty settings were replaced by others: nothing more can be found out.
+        Err(_) if !findings.is_empty() => Ok(findings),
         Err(error) => Err(error),
     }
 }
 
-async fn findings(loaded: &Loaded) -> Vec<String> {
-    let refusals = &loaded.snapshot.plugins.refusals;
-    let refused =
-        refusals.iter().map(|refusal| format!("{}: {}", visible_path(&refusal.path), visible(&refusal.reason)));
+async fn referred(loaded: &Loaded) -> Vec<Finding> {
+    let refused = loaded.snapshot.plugins.refusals.iter().map(|refusal| Finding {
+        file: Some(visible_path(&refusal.path)),
+        line: None,
+        key: None,
+        message: refusal.reason.clone(),
+    });
     let examined = examine(&loaded.snapshot, &loaded.host, None).await;
-    refused.chain(examined.into_iter().flat_map(|model| model.faults)).collect()
+    refused.chain(examined.iter().flat_map(|model| &model.faults).map(|fault| Finding::of_model(fault))).collect()
+}
+
+impl Finding {
+    /// A fault of a model: its key and the reason. A key has no white space.
+    fn of_model(fault: &str) -> Self {
+        let (key, message) = match fault.split_once(": ") {
+            Some((key, message)) => (Some(key.to_owned()), message),
+            None => (None, fault),
+        };
+        Self { file: None, line: None, key, message: message.to_owned() }
+    }
+
+    /// The file and the line, as editors understand them.
+    pub fn place(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(self.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
+    }
+}
+
+impl From<Fault> for Finding {
+    fn from(fault: Fault) -> Self {
+        let Fault { file, line, key, message } = fault;
+        Self { file: Some(visible_path(&file)), line, key, message }
+    }
 }

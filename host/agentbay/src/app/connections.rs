@@ -1,8 +1,7 @@
-//! The connections of clients: how many there may be, and how long one may take to say what it wants. What is answered is
-//! the router's.
+//! The connections of clients: their number, and the time to send the head of a request. Requests are answered by the router.
 //!
-//! `axum::serve` has neither limit. Without them, sockets on which nothing is said use up the process's files before any
-//! key is asked for.
+//! `axum::serve` has neither limit. Without them, silent sockets use up the file descriptors of the process before any key is
+//! checked.
 
 use std::io;
 use std::pin::pin;
@@ -21,26 +20,25 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// The wait after the system refused to accept a connection, as it does while too many files are open.
+/// The pause after the system refused to accept a connection, for example because too many files are open.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Where clients connect.
+/// The listener and its limits.
 pub(super) struct Connections {
     listener: TcpListener,
     router: Router,
     limits: ConnectionLimits,
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     tasks: Tasks,
 }
 
 impl Connections {
     pub(super) fn new(listener: TcpListener, router: Router, limits: ConnectionLimits, tasks: Tasks) -> Self {
-        let places = Arc::new(Semaphore::new(limits.most));
-        Self { listener, router, limits, places, tasks }
+        let slots = Arc::new(Semaphore::new(limits.most));
+        Self { listener, router, limits, slots, tasks }
     }
 
-    /// Serves connections until the process is to stop. Those that are open then are tasks that end after the answer that
-    /// they are at.
+    /// Serves connections until the process stops. Connections that are open then end after their current answer.
     pub(super) async fn serve(self) {
         let stopping = self.tasks.stopping();
         select! {
@@ -51,9 +49,9 @@ impl Connections {
 
     async fn accept(&self) {
         loop {
-            let Some(place) = self.place().await else { return };
+            let Some(slot) = self.slot().await else { return };
             match self.listener.accept().await {
-                Ok((connection, _)) => self.open(connection, place),
+                Ok((connection, _)) => self.open(connection, slot),
                 Err(error) if is_of_one_connection(&error) => {}
                 Err(error) => {
                     tracing::error!(%error, "cannot accept connections");
@@ -63,49 +61,46 @@ impl Connections {
         }
     }
 
-    /// Waits until there may be another connection.
-    async fn place(&self) -> Option<OwnedSemaphorePermit> {
-        if let Ok(place) = Arc::clone(&self.places).try_acquire_owned() {
-            return Some(place);
+    /// Waits until another connection is allowed.
+    async fn slot(&self) -> Option<OwnedSemaphorePermit> {
+        if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
+            return Some(slot);
         }
-        tracing::warn!(
-            most = self.limits.most,
-            "there are as many connections as `limits.connections` allows, others wait"
-        );
-        Arc::clone(&self.places).acquire_owned().await.ok()
+        tracing::warn!(most = self.limits.most, "`limits.connections` is reached: new connections wait");
+        Arc::clone(&self.slots).acquire_owned().await.ok()
     }
 
-    fn open(&self, connection: TcpStream, place: OwnedSemaphorePermit) {
-        // Deltas are small, and each is to go out at once.
+    fn open(&self, connection: TcpStream, slot: OwnedSemaphorePermit) {
+        // Deltas are small, and each is sent at once.
         if let Err(error) = connection.set_nodelay(true) {
             tracing::debug!(%error, "cannot switch off Nagle's algorithm");
         }
         let (router, head, stopping) = (self.router.clone(), self.limits.head, self.tasks.stopping());
         self.tasks.spawn(async move {
-            converse(connection, router, head, stopping).await;
-            drop(place);
+            serve_connection(connection, router, head, stopping).await;
+            drop(slot);
         });
     }
 }
 
-/// Answers the requests of a connection. The wait for a request is that for its head: an idle connection is closed too.
-async fn converse(connection: TcpStream, router: Router, head: Duration, stopping: CancellationToken) {
+/// Answers the requests of a connection. The limit on the head also closes an idle connection.
+async fn serve_connection(connection: TcpStream, router: Router, head: Duration, stopping: CancellationToken) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(head);
-    let mut conversation = pin!(http.serve_connection(TokioIo::new(connection), TowerToHyperService::new(router)));
+    let mut serving = pin!(http.serve_connection(TokioIo::new(connection), TowerToHyperService::new(router)));
     let ended = select! {
-        ended = conversation.as_mut() => ended,
+        ended = serving.as_mut() => ended,
         () = stopping.cancelled() => {
-            conversation.as_mut().graceful_shutdown();
-            conversation.await
+            serving.as_mut().graceful_shutdown();
+            serving.await
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection has ended");
+        tracing::debug!(%error, "a connection failed");
     }
 }
 
-/// The client has gone away before it was accepted.
+/// Returns whether the error concerns only a client that disconnected before it was accepted.
 fn is_of_one_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)

@@ -1,4 +1,4 @@
-//! What keeps the models from running, found out as far as asked: by looking, or by having each answer a line.
+//! Reasons why models cannot run: found by examination, and with `--ask` by one request to each model.
 
 use std::time::Duration;
 
@@ -7,56 +7,63 @@ use agentbay_runs::doctor::{Examined, Versions, examine};
 use agentbay_runs::{Answer, Request, Run, Runner, Snapshots, Step, Tasks};
 
 use super::load::Loaded;
+use super::screen::Screen;
 
-/// What a model is asked with `--ask`.
+/// The prompt of `--ask`.
 const QUESTION: &str = "Answer with the one word: ok";
 
 /// How long the processes of the last run may take to end.
-const PATIENCE: Duration = Duration::from_secs(15);
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// What is known of a model, and what it answered if it was asked.
+/// The state of a model, and its answer if it was asked.
 #[derive(Debug)]
 pub struct Diagnosis {
     /// What is known without running it.
     pub examined: Examined,
-    /// What it answered, or why it did not.
+    /// The answer, or the reason why there is none.
     pub answer: Option<Result<String, Failure>>,
 }
 
 impl Diagnosis {
-    /// Whether nothing was found that keeps the model from running.
-    pub fn is_well(&self) -> bool {
+    /// Returns whether nothing was found that keeps the model from running.
+    pub fn is_healthy(&self) -> bool {
         self.examined.faults.is_empty() && !matches!(self.answer, Some(Err(_)))
     }
 }
 
-/// Looks at all models, and asks each that could answer if `ask` is set, one after the other.
-pub async fn diagnose(loaded: Loaded, ask: bool) -> Vec<Diagnosis> {
+/// Examines all models. With `ask`, it also asks each model without a fault, one after the other.
+pub async fn diagnose(loaded: Loaded, ask: bool, screen: &dyn Screen) -> Vec<Diagnosis> {
     let Loaded { config, snapshot, host, metrics, .. } = loaded;
+    screen.progress(Some("examining the models"));
     let examined = examine(&snapshot, &host, Some(&Versions::default())).await;
     let (snapshots, tasks) = (Snapshots::default(), Tasks::default());
     snapshots.publish(snapshot);
     let runner = Runner::new(snapshots, host, config.plugins.runs(), metrics, tasks.clone());
     let mut diagnoses = Vec::new();
-    for examined in examined {
-        let answer =
-            if ask && examined.faults.is_empty() { Some(answer(&runner, &examined.model).await) } else { None };
+    let count = examined.len();
+    for (at, examined) in examined.into_iter().enumerate() {
+        let asked = ask && examined.faults.is_empty();
+        if asked {
+            screen.progress(Some(&format!("asking {} ({} of {count})", examined.model, at + 1)));
+        }
+        let answer = if asked { Some(answer(&runner, &examined.model).await) } else { None };
         diagnoses.push(Diagnosis { examined, answer });
     }
-    tasks.stop(PATIENCE).await;
+    tasks.stop(STOP_TIMEOUT).await;
+    screen.progress(None);
     diagnoses
 }
 
 async fn answer(runner: &Runner, model: &str) -> Result<String, Failure> {
     let question = Message::text(Role::User, QUESTION);
-    let unasked = |reason: String| Failure::new(Category::Unknown, reason, "");
-    let conversation = Conversation::try_from(vec![question]).map_err(|error| unasked(error.to_string()))?;
+    let refused = |reason: String| Failure::new(Category::Unknown, reason, "");
+    let conversation = Conversation::try_from(vec![question]).map_err(|error| refused(error.to_string()))?;
     let request = Request { model: model.to_owned(), conversation, partial: false, session: None };
-    let run = runner.start(request, None).map_err(|error| unasked(error.to_string()))?;
-    listen(run).await
+    let run = runner.start(request, None).map_err(|error| refused(error.to_string()))?;
+    read_answer(run).await
 }
 
-async fn listen(mut run: Run) -> Result<String, Failure> {
+async fn read_answer(mut run: Run) -> Result<String, Failure> {
     let mut answered = Answer::default();
     loop {
         match run.next().await {

@@ -1,4 +1,4 @@
-//! Why the program cannot do what it was asked to.
+//! The errors of the commands.
 
 use std::io;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use agentbay_config::ConfigError;
 use agentbay_plugin_host::LoadError;
 use agentbay_runs::compiler::NoEngine;
 
-/// Why the program cannot do what it was asked to.
+/// Why a command fails.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// The configuration has faults.
@@ -16,29 +16,29 @@ pub enum AppError {
     /// WebAssembly cannot be used.
     #[error(transparent)]
     Engine(#[from] NoEngine),
-    /// A plugin of the program cannot be loaded.
-    #[error("cannot load the plugin `{id}` of the program")]
+    /// A built-in plugin cannot be loaded.
+    #[error("cannot load the built-in plugin `{id}`")]
     Plugin {
         /// Its id.
         id: &'static str,
-        /// Why not.
+        /// The reason.
         source: LoadError,
     },
-    /// The address cannot be listened on.
+    /// The address cannot be used.
     #[error("cannot listen on {address}: {error}: choose another with --listen or `server.listen`")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
     /// Files cannot be watched.
     #[error(
-        "cannot watch for changes: set `plugins.watch = \"poll\"` in proxy.toml, or let a user watch more files (fs.inotify.max_user_watches)"
+        "cannot watch for changes: set `plugins.watch = \"poll\"` in proxy.toml, or raise fs.inotify.max_user_watches"
     )]
     Watch(#[from] notify::Error),
-    /// It was told to stop a second time, and did not wait for its runs.
-    #[error("stopped at once: the runs that went on were killed")]
+    /// A second signal stopped the server before its runs had ended.
+    #[error("stopped at once: active runs were killed")]
     StoppedAtOnce,
     /// Signals cannot be received, or standard output is closed.
     #[error("the server failed")]

@@ -1,4 +1,4 @@
-//! Settings and plugins, brought together into the first snapshot.
+//! Loads settings and plugins, and combines them into the first snapshot.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,6 +13,7 @@ use agentbay_plugin_host::{Catalogue, PluginSet, ScanOptions};
 use agentbay_runs::{Snapshot, compiler};
 
 use super::error::AppError;
+use super::screen::Screen;
 use crate::metrics::Metrics;
 
 /// Settings and plugins as they are now.
@@ -20,39 +21,53 @@ use crate::metrics::Metrics;
 pub struct Loaded {
     /// The settings.
     pub config: Config,
-    /// Every plugin there is.
+    /// All plugins.
     pub catalogue: Catalogue,
-    /// What they come to.
+    /// The snapshot of both.
     pub snapshot: Snapshot,
     /// The variables of the process.
     pub host: Environment,
-    /// What is counted, of plugins already.
+    /// The metrics, which count loaded plugins already.
     pub metrics: Arc<Metrics>,
 }
 
 /// Reads the settings and loads the plugins.
 ///
 /// # Errors
-/// See [`AppError`]. Files of the plugin folder that cannot be loaded are no error: the snapshot tells of them.
-pub async fn load(source: &Source) -> Result<Loaded, AppError> {
-    with_config(source, agentbay_config::load(source, &Overrides::default())?, Duration::MAX).await
+/// See [`AppError`]. A file of the plugin folder that cannot be loaded is not an error: the snapshot has its refusal.
+pub async fn load(source: &Source, screen: &dyn Screen) -> Result<Loaded, AppError> {
+    with_config(source, agentbay_config::load(source, &Overrides::default())?, Duration::MAX, screen).await
 }
 
-/// The same with settings that are read already, and so long for plugins to be loaded. What takes longer is not there
-/// yet.
-pub(super) async fn with_config(source: &Source, config: Config, patience: Duration) -> Result<Loaded, AppError> {
+/// Loads the plugins for settings that are read already. A plugin that takes longer than `patience` is left for later.
+///
+/// # Errors
+/// See [`AppError`].
+pub(super) async fn with_config(
+    source: &Source,
+    config: Config,
+    patience: Duration,
+    screen: &dyn Screen,
+) -> Result<Loaded, AppError> {
+    screen.progress(Some("compiling plugins"));
+    let loaded = load_plugins(source, config, patience).await;
+    screen.progress(None);
+    loaded
+}
+
+async fn load_plugins(source: &Source, config: Config, patience: Duration) -> Result<Loaded, AppError> {
     let host = source.environment.clone();
     let metrics = Arc::new(Metrics::default());
     let engine = compiler::engine(&config.plugins.cache, Arc::clone(&metrics) as _)?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
-    let look = ScanOptions { load_timeout: patience, retry: true };
-    let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, look).await;
+    let options = ScanOptions { load_timeout: patience, retry: true };
+    let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, options).await;
     let snapshot = snapshot(1, &config, set, &host, config.server.listen);
     Ok(Loaded { config, catalogue, snapshot, host, metrics })
 }
 
-/// Brings settings and plugins together, for a server that listens on this address.
+/// Combines settings and plugins, for a server with this address.
 pub(super) fn snapshot(
     generation: u64,
     config: &Config,
@@ -72,7 +87,7 @@ pub(super) fn snapshot(
 }
 
 /// A model for each driver whose program is installed.
-fn discovered(
+pub fn discovered(
     plugins: &PluginSet,
     host: &Environment,
     model: impl Fn(&PluginId) -> Model,

@@ -1,21 +1,23 @@
-//! Puts everything together: settings, plugins, server; and orders start and stop.
+//! The composition: settings, plugins, server, and the order of start and stop.
 
 mod check;
 mod connections;
 mod diagnose;
 mod error;
-mod held;
+mod held_change;
 mod load;
-mod missing;
+mod model_faults;
 mod reload;
+mod screen;
 mod serve;
 mod signals;
-mod telling;
+mod status_writer;
 pub mod worktrees;
 
 pub use check::check;
 pub use diagnose::{Diagnosis, diagnose};
 pub use error::AppError;
-pub use load::{Loaded, load};
+pub use load::{Loaded, discovered, load};
+pub use screen::Screen;
 pub use serve::serve;
 pub use signals::Stop;

@@ -1,5 +1,4 @@
-//! Keeps the snapshot up to date: whenever files change, settings and plugins are looked at again, and what is good of
-//! them is published as one.
+//! Reloads settings and plugins whenever files change, and publishes the valid ones as one snapshot.
 
 use std::net::SocketAddr;
 
@@ -10,30 +9,30 @@ use agentbay_runs::Snapshots;
 use agentbay_runs::reload::{ReloadReport, ReloadRequests};
 use tokio::time::Instant;
 
-use super::held::{Held, lost};
+use super::held_change::{HeldChange, removed};
 use super::load::{Loaded, snapshot};
-use super::missing::Missing;
+use super::model_faults::ModelFaults;
 use super::signals::Hangup;
 use crate::watch::Watch;
 
-/// What the snapshots are made of.
+/// The parts of a snapshot, and their sources.
 #[derive(Debug)]
 pub(super) struct Reload {
     source: Source,
     overrides: Overrides,
-    /// The address that is listened on.
+    /// The address of the server.
     listen: SocketAddr,
     config: Config,
-    /// What the files were like that `config` is of.
+    /// The state of the files that `config` was read from.
     seen: Seen,
-    held: Held,
+    held: HeldChange,
     catalogue: Catalogue,
     host: Environment,
     snapshots: Snapshots,
     generation: u64,
-    /// What has been told of already.
+    /// The refusals that are logged already.
     refusals: Vec<Refusal>,
-    missing: Missing,
+    model_faults: ModelFaults,
 }
 
 impl Reload {
@@ -47,10 +46,10 @@ impl Reload {
         snapshots: Snapshots,
     ) -> Self {
         let Loaded { config, catalogue, mut snapshot, host, .. } = loaded;
-        // Where port 0 was asked for, the port is known only now.
+        // The system chose the port if the settings have port 0.
         snapshot.own = Some(OwnAddress::new(listen, snapshot.access.hosts()));
         let generation = snapshot.generation;
-        let (held, refusals, missing) = (Held::default(), Vec::new(), Missing::default());
+        let (held, refusals, model_faults) = (HeldChange::default(), Vec::new(), ModelFaults::default());
         let mut reload = Self {
             source,
             overrides,
@@ -63,41 +62,41 @@ impl Reload {
             snapshots,
             generation,
             refusals,
-            missing,
+            model_faults,
         };
-        reload.tell_of(&snapshot.plugins.refusals);
+        reload.log_refusals(&snapshot.plugins.refusals);
         reload.snapshots.publish(snapshot);
         reload
     }
 
-    /// Reloads at every change, at every SIGHUP and at every request, until the process stops.
+    /// Reloads after every change, signal and request. Never returns.
     pub(super) async fn follow(mut self, mut watch: Watch, mut hangup: Hangup, mut requests: ReloadRequests) {
-        self.missing.tell(&self.snapshots, &self.host).await;
+        self.model_faults.log_new(&self.snapshots, &self.host).await;
         loop {
-            let anew = tokio::select! {
+            let retry = tokio::select! {
                 () = watch.changed() => false,
                 () = self.catalogue.loaded() => false,
                 () = self.held.due() => false,
-                () = hangup.told() => true,
+                () = hangup.received() => true,
                 () = requests.recv() => true,
             };
             let waiters = requests.take();
             watch.arm().await;
             let seen = self.seen.clone();
-            waiters.send(self.reload(anew).await);
+            waiters.send(self.reload(retry).await);
             if self.seen != seen {
-                self.missing.tell(&self.snapshots, &self.host).await;
+                self.model_faults.log_new(&self.snapshots, &self.host).await;
             }
         }
     }
 
-    /// Tries plugins that ran out of time again if the reload was requested.
-    async fn reload(&mut self, anew: bool) -> ReloadReport {
+    /// Loads everything again. With `retry`, also plugins that took too long to compile before.
+    async fn reload(&mut self, retry: bool) -> ReloadReport {
         let faults = self.read_settings();
         let Config { plugins, trust, limits, .. } = &self.config;
-        let look = ScanOptions { load_timeout: plugins.patience, retry: anew };
-        let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin, look).await;
-        self.tell_of(&set.refusals);
+        let options = ScanOptions { load_timeout: plugins.patience, retry };
+        let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin, options).await;
+        self.log_refusals(&set.refusals);
         let loading = set.loading.clone();
         self.generation += 1;
         let snapshot = snapshot(self.generation, &self.config, set, &self.host, self.listen);
@@ -107,40 +106,42 @@ impl Reload {
         ReloadReport { generation: self.generation, plugins, refused: self.refusals.clone(), loading, faults }
     }
 
-    /// Reads the settings, and says why they are not used if they are not.
+    /// Reads the settings. Returns the faults that keep them from being used.
     fn read_settings(&mut self) -> Vec<String> {
         let running = Running { listen: self.listen, seen: &self.seen };
         match agentbay_config::read(&self.source, &self.overrides, Some(running)) {
-            Ok((config, seen)) => self.judge(config, seen),
+            Ok((config, seen)) => self.accept(config, seen),
             Err(error) => {
-                self.held.give_up();
+                self.held.clear();
                 tracing::error!("the configuration stays as it was:\n{error}");
                 error.faults().iter().map(ToString::to_string).collect()
             }
         }
     }
 
-    /// Uses settings at once, unless they take something away.
-    fn judge(&mut self, config: Config, seen: Seen) -> Vec<String> {
-        let lost = lost((&self.config, &self.seen), (&config, &seen));
+    /// Uses valid settings at once, unless they remove something.
+    fn accept(&mut self, config: Config, seen: Seen) -> Vec<String> {
+        let removed = removed((&self.config, &self.seen), (&config, &seen));
         let hold = self.config.limits.reload.hold;
-        if lost.is_empty() || self.held.has_settled(&seen, hold, Instant::now()) {
-            self.held.give_up();
-            self.take(config);
+        if removed.is_empty() || self.held.has_settled(&seen, hold, Instant::now()) {
+            self.held.clear();
+            self.apply(config);
             self.seen = seen;
             return Vec::new();
         }
-        let (lost, hold) = (lost.join(", "), humantime::format_duration(hold));
-        tracing::warn!("the configuration stays as it was until its files have stood still for {hold}: without {lost}");
-        vec![format!("waits until the files have stood still for {hold}, since this is not in them any more: {lost}")]
+        let (removed, hold) = (removed.join(", "), humantime::format_duration(hold));
+        tracing::warn!(
+            "the configuration stays as it was until its files have not changed for {hold}: they lack {removed}"
+        );
+        vec![format!("waits until the files have not changed for {hold}, since they no longer contain: {removed}")]
     }
 
-    /// What the process was started with stays until it is started again.
-    fn take(&mut self, config: Config) {
+    /// Applies settings. Those that are fixed at the start keep their values.
+    fn apply(&mut self, config: Config) {
         let fixed = |new: &Config| (new.server.listen, new.server.drain, new.plugins.clone());
         if fixed(&config) != fixed(&self.config) {
             tracing::warn!(
-                "server.listen, server.drain and where and how plugins are looked for (plugins.dir, cache, watch, poll_interval, patience) take effect at the next start"
+                "changes of server.listen, server.drain and plugins.dir, cache, watch, poll_interval, patience take effect at the next start"
             );
         }
         let (listen, drain, plugins) = fixed(&self.config);
@@ -150,7 +151,7 @@ impl Reload {
         self.config.plugins = plugins;
     }
 
-    fn tell_of(&mut self, refusals: &[Refusal]) {
+    fn log_refusals(&mut self, refusals: &[Refusal]) {
         for refusal in refusals.iter().filter(|refusal| !self.refusals.contains(refusal)) {
             tracing::error!(file = visible_path(&refusal.path), reason = refusal.reason, "plugin refused");
         }

@@ -1,5 +1,4 @@
-//! The signals by which the process is told to stop, or to look at its files again. What is done then is `serve`'s and
-//! `reload`'s.
+//! The signals that stop the process or reload its files. They are carried out in `serve` and `reload`.
 
 use std::io;
 use std::thread;
@@ -9,12 +8,11 @@ use tokio::select;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// SIGTERM and SIGINT: stop. They are received by a thread of their own, so that they are heard while everything else is
-/// blocked.
+/// SIGTERM and SIGINT: stop. A separate thread receives them, also while everything else is blocked.
 #[derive(Debug)]
 pub struct Stop(UnboundedReceiver<()>);
 
-/// SIGHUP: look again.
+/// SIGHUP: reload.
 #[derive(Debug)]
 pub(super) struct Hangup(Signal);
 
@@ -29,20 +27,20 @@ impl Stop {
             let _inside = runtime.enter();
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?)
         };
-        let (heard, signals) = unbounded_channel();
+        let (sender, signals) = unbounded_channel();
         let name = "signals".to_owned();
-        thread::Builder::new().name(name).spawn(move || pass_on(&runtime, terminate, interrupt, &heard))?;
+        thread::Builder::new().name(name).spawn(move || forward(&runtime, terminate, interrupt, &sender))?;
         Ok(Self(signals))
     }
 
-    /// Waits for the next one.
-    pub async fn told(&mut self) {
+    /// Waits for the next signal.
+    pub async fn received(&mut self) {
         self.0.recv().await;
     }
 }
 
-/// Passes signals on for as long as somebody waits for them.
-fn pass_on(runtime: &Runtime, mut terminate: Signal, mut interrupt: Signal, to: &UnboundedSender<()>) {
+/// Forwards signals until the receiver is dropped.
+fn forward(runtime: &Runtime, mut terminate: Signal, mut interrupt: Signal, to: &UnboundedSender<()>) {
     runtime.block_on(async {
         loop {
             select! {
@@ -63,8 +61,8 @@ impl Hangup {
         signal(SignalKind::hangup()).map(Self)
     }
 
-    /// Waits for the next one.
-    pub(super) async fn told(&mut self) {
+    /// Waits for the next signal.
+    pub(super) async fn received(&mut self) {
         self.0.recv().await;
     }
 }

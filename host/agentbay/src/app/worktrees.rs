@@ -1,4 +1,4 @@
-//! The worktrees that runs have left in the folders of all models.
+//! The worktrees in the folders of all models.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,32 +8,32 @@ use agentbay_config::{Config, Models};
 use agentbay_domain::{Environment, Target};
 use agentbay_workspace::{Git, ListedWorktree, Released, list_worktrees, release_stale};
 
-/// Every worktree that was made for a run and is still there.
+/// Every worktree of a run that still exists.
 pub fn list(config: &Config) -> Vec<ListedWorktree> {
     folders(config).iter().flat_map(|dir| list_worktrees(dir)).collect()
 }
 
-/// Saves what is in those whose host is gone, and removes them; those that are to be kept only if `all` are to go. Gives
-/// each with what became of it.
-pub async fn prune(config: &Config, host: &Environment, all: bool) -> Vec<(PathBuf, Released)> {
-    clear(&Git::new(host.clone()), config.limits.run.git, folders(config), all).await
+/// Saves the work in worktrees whose server has ended, and removes them. Worktrees that are kept by a setting stay unless
+/// `all`. Returns each path with the result.
+pub async fn prune(config: &Config, environment: &Environment, all: bool) -> Vec<(PathBuf, Released)> {
+    release(&Git::new(environment.clone()), config.limits.run.git, folders(config), all).await
 }
 
-/// The same for these folders. One git command may take as long as `limit`.
-pub(super) async fn clear(
+/// The same for these folders. A git command may take as long as `limit`.
+pub(super) async fn release(
     git: &Git,
     limit: Duration,
     folders: BTreeSet<PathBuf>,
     all: bool,
 ) -> Vec<(PathBuf, Released)> {
-    let mut cleared = Vec::new();
+    let mut released = Vec::new();
     for dir in folders {
-        cleared.extend(release_stale(git, limit, &dir, all).await);
+        released.extend(release_stale(git, limit, &dir, all).await);
     }
-    cleared
+    released
 }
 
-/// The folders in which the models' worktrees are made. A model that was found on PATH has none.
+/// The folders of the models' worktrees. A model that was found on PATH has none.
 pub(super) fn folders(config: &Config) -> BTreeSet<PathBuf> {
     let Models::Configured(models) = &config.models else { return BTreeSet::new() };
     let worktrees = models.values().filter_map(|model| {

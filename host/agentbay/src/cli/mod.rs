@@ -1,34 +1,52 @@
-//! The command line: what can be asked of the program, and how its answers look on a terminal. What plugins are about is
-//! `plugin`'s.
+//! The command line: its definition, and one module for each command with output of its own. The work is done in `app`.
 
+mod check;
+mod console;
+mod doctor;
+mod init;
 mod plugin;
 mod shell;
+mod table;
+mod worker;
+mod worktree;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::LazyLock;
-use std::time::Duration;
+use std::sync::{Arc, LazyLock};
 
-use agentbay_config::{Config, Overrides, Source, process_environment};
+use agentbay_config::{Overrides, Source, process_environment};
 use agentbay_domain::Environment;
-use agentbay_os::process::{self, HostProcess, ResourceLimits};
+use agentbay_os::process::HostProcess;
 use agentbay_plugin_host::contracts;
-use agentbay_runs::compiler;
-use agentbay_workspace::{ListedWorktree, Released, WorktreeState};
 use clap::{Args, Parser, Subcommand};
 
+use self::console::Console;
 use self::plugin::PluginTask;
 use self::shell::{CompletionsArgs, ManArgs};
-use crate::app::{self, Diagnosis};
-use crate::{echo_agent, telemetry};
+pub use self::worker::{CompileArgs, Worker};
+use self::worktree::WorktreeTask;
+use crate::{app, telemetry};
 
-/// What `--version` says: the program's number, and those of the contracts with plugins that it speaks.
+/// The output of `--version`: the version of the program and those of the plugin contracts that it supports.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     let lines: Vec<&str> = contracts().collect();
     format!("{}\ncontracts {}", env!("CARGO_PKG_VERSION"), lines.join(", "))
 });
+
+/// The output without any argument.
+const FIRST_STEPS: &str = "\
+AgentBay makes CLI coding agents answer as models behind standard APIs. Type one of
+
+  agentbay init      to write a proxy.toml for this repository and the CLIs on PATH
+  agentbay serve     to serve the models over HTTP
+  agentbay doctor    to examine the models and their CLIs
+  agentbay --help    to list all commands";
+
+/// The exit code for a wrong command line, as clap has it.
+const USAGE: u8 = 2;
 
 /// Makes CLI coding agents answer as models behind standard APIs.
 #[derive(Debug, Parser)]
@@ -40,111 +58,76 @@ pub struct Command {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    /// Write a proxy.toml for this repository and the CLIs on PATH.
+    ///
+    /// The file is written into the current folder. It has a model for each installed CLI; the agents work in the git
+    /// repository that the current folder is in, or else in that folder. A file that exists is not overwritten.
+    Init,
     /// Serve the models over HTTP.
+    ///
+    /// The first line on standard output is `listening on http://ADDRESS`; the log goes to standard error. SIGTERM and Ctrl-C
+    /// stop the server after its runs, a second one stops it at once; SIGHUP reloads settings and plugins.
     Serve {
         #[command(flatten)]
         settings: Settings,
-        /// The address to listen on, in place of `server.listen`; port 0 takes a free one.
+        /// Listen on this address instead of `server.listen`; port 0 takes a free port.
         #[arg(long, value_name = "ADDR")]
         listen: Option<SocketAddr>,
     },
-    /// Look for faults in the configuration, the plugins and what the models refer to.
+    /// Check the settings, the plugins and what the models refer to.
+    ///
+    /// Exits with 0 if there is no fault, with 1 otherwise.
     Check {
         #[command(flatten)]
         settings: Settings,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
     },
-    /// Look at every model: whether its CLI is installed, in a tested version, and answers.
+    /// Examine every model: whether its CLI is installed, in a tested version, and answers.
+    ///
+    /// Exits with 0 if every model can run, with 1 otherwise.
     Doctor {
         #[command(flatten)]
         settings: Settings,
-        /// Have each model answer a line, which is the only way to know whether its CLI is logged in.
+        /// Send a short prompt to each model: only an answer shows that its CLI is logged in.
         #[arg(long)]
         ask: bool,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
     },
-    /// See what plugins there are, and work on one.
+    /// List, add, check and create plugins.
     Plugin {
         #[command(subcommand)]
         task: PluginTask,
     },
-    /// See and clear the worktrees that runs have left.
+    /// List and remove the worktrees of runs.
     Worktree {
         #[command(subcommand)]
         task: WorktreeTask,
     },
     /// Print a script that completes commands and options in a shell.
     Completions(CompletionsArgs),
-    /// Write the pages of the manual into a folder.
+    /// Write the manual pages into a folder.
     Man(ManArgs),
-    /// Say what is read from standard input: the stand-in CLI of the driver `echo`.
+    /// Print standard input: the stand-in CLI of the driver `echo`.
     #[command(hide = true)]
     EchoAgent,
-    /// Wait until the program that started this is gone, and end what it had started for runs.
+    /// Wait for the end of the program that started this, and end the processes of its runs.
     #[command(hide = true)]
     Watchdog {
         /// The program that started this.
         host: HostProcess,
     },
-    /// Compile the component that is read from standard input into the cache.
+    /// Compile the component on standard input into the cache.
     #[command(hide = true)]
     Compile(CompileArgs),
 }
 
-/// What the compiler's process is told.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct CompileArgs {
-    /// The folder of the cache.
-    cache: PathBuf,
-    /// Bytes of memory that it may take.
-    memory: u64,
-    /// Seconds of processor time that it may take.
-    processor: u64,
-}
-
-/// A process that the program starts of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Small {
-    /// The stand-in CLI of the driver `echo`.
-    EchoAgent,
-    /// The watchdog of a host process.
-    Watchdog(HostProcess),
-    /// The compiler.
-    Compile(CompileArgs),
-}
-
-impl Small {
-    /// Does what it is for, on standard input and output.
-    ///
-    /// # Errors
-    /// Either cannot be used; or a compiler cannot limit its resources.
-    pub fn carry_out(self) -> io::Result<ExitCode> {
-        match self {
-            Self::EchoAgent => echo_agent::run(io::stdin(), io::stdout()).map(|()| ExitCode::SUCCESS),
-            Self::Watchdog(host) => process::run_watchdog(host, io::stdin()).map(|()| ExitCode::SUCCESS),
-            Self::Compile(CompileArgs { cache, memory, processor }) => {
-                let limits = ResourceLimits { memory, processor: Duration::from_secs(processor) };
-                compiler::run(&cache, limits, io::stdin(), io::stdout())
-            }
-        }
-    }
-}
-
-#[derive(Debug, Subcommand)]
-enum WorktreeTask {
-    /// List those that were made for a run and are still there.
-    List {
-        #[command(flatten)]
-        settings: Settings,
-    },
-    /// Save what is in those whose run is over, under refs/agentbay/RUN of the repository, and remove them.
-    Prune {
-        #[command(flatten)]
-        settings: Settings,
-    },
-}
-
 #[derive(Debug, Args)]
 struct Settings {
-    /// The configuration; without it, proxy.toml of the current folder if there is one.
+    /// Read the settings from this file; the default is proxy.toml of the current folder, if it exists.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -156,18 +139,27 @@ impl Settings {
 }
 
 impl Command {
-    /// What this process was started with. Ends the process where that is a plea for help, or cannot be understood.
-    pub fn of_process() -> Self {
-        Self::parse()
+    /// Reads a command line, whose first word is the program. Ends the process if it asks for help or is not valid.
+    ///
+    /// # Errors
+    /// The line has no arguments: the exit code after the first steps were printed.
+    pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, ExitCode> {
+        let line: Vec<OsString> = line.into_iter().collect();
+        if line.len() < 2 {
+            print_error(FIRST_STEPS);
+            return Err(ExitCode::from(USAGE));
+        }
+        Ok(Self::parse_from(line))
     }
 
-    /// What the process is to do apart from all the rest, if it is one of the small ones that need nothing of it.
-    pub fn small(&self) -> Option<Small> {
+    /// The worker that this process is, if it is one.
+    pub fn worker(&self) -> Option<Worker> {
         match &self.task {
-            Task::EchoAgent => Some(Small::EchoAgent),
-            Task::Watchdog { host } => Some(Small::Watchdog(*host)),
-            Task::Compile(args) => Some(Small::Compile(args.clone())),
-            Task::Serve { .. }
+            Task::EchoAgent => Some(Worker::EchoAgent),
+            Task::Watchdog { host } => Some(Worker::Watchdog(*host)),
+            Task::Compile(args) => Some(Worker::Compile(args.clone())),
+            Task::Init
+            | Task::Serve { .. }
             | Task::Check { .. }
             | Task::Doctor { .. }
             | Task::Plugin { .. }
@@ -177,34 +169,28 @@ impl Command {
         }
     }
 
-    /// Does what the command line says.
+    /// Runs the command.
     ///
     /// # Errors
     /// See [`app::AppError`]; or standard output cannot be written.
-    pub async fn carry_out(self, cwd: PathBuf) -> anyhow::Result<ExitCode> {
+    pub async fn run(self, cwd: PathBuf) -> anyhow::Result<ExitCode> {
         let environment = process_environment();
-        let filter = environment.get(telemetry::VARIABLE).and_then(|filter| filter.to_str());
+        let console = Console::new(&environment);
         match self.task {
+            Task::Init => init::run(&Source { config: None, cwd, environment }, &console).await,
             Task::Serve { settings, listen } => {
-                telemetry::start(filter);
+                telemetry::start(log_filter(&environment), console.colours(), console.log());
                 let overrides = Overrides { listen };
-                app::serve(settings.source(cwd, environment), overrides, announce).await?;
+                app::serve(settings.source(cwd, environment), overrides, Arc::new(console)).await?;
                 Ok(ExitCode::SUCCESS)
             }
-            Task::Check { settings } => check(&settings.source(cwd, environment)).await,
-            Task::Doctor { settings, ask } => {
-                let loaded = app::load(&settings.source(cwd, environment)).await?;
-                show_diagnoses(&app::diagnose(loaded, ask).await)
+            Task::Check { settings, json } => check::check(&settings.source(cwd, environment), json, &console).await,
+            Task::Doctor { settings, ask, json } => {
+                let loaded = app::load(&settings.source(cwd, environment), &console).await?;
+                doctor::show(&app::diagnose(loaded, ask, &console).await, json, &console)
             }
-            Task::Plugin { task } => task.carry_out(cwd, environment).await,
-            Task::Worktree { task: WorktreeTask::List { settings } } => {
-                list_worktrees(&config(&settings.source(cwd, environment))?)?;
-                Ok(ExitCode::SUCCESS)
-            }
-            Task::Worktree { task: WorktreeTask::Prune { settings } } => {
-                let source = settings.source(cwd, environment);
-                prune_worktrees(&config(&source)?, &source.environment).await
-            }
+            Task::Plugin { task } => task.run(cwd, environment, &console).await,
+            Task::Worktree { task } => task.run(cwd, environment, &console).await,
             Task::Completions(completions) => {
                 completions.print()?;
                 Ok(ExitCode::SUCCESS)
@@ -218,89 +204,13 @@ impl Command {
     }
 }
 
-/// The first line on standard output of a server: whoever started it waits for this.
-fn announce(address: SocketAddr) -> io::Result<()> {
-    let mut stdout = io::stdout();
-    writeln!(stdout, "listening on http://{address}")?;
-    stdout.flush()
+/// The filter of the log that the user set.
+fn log_filter(environment: &Environment) -> Option<&str> {
+    environment.get(telemetry::VARIABLE).and_then(|filter| filter.to_str())
 }
 
-async fn check(source: &Source) -> anyhow::Result<ExitCode> {
-    let findings = app::check(source).await?;
-    if findings.is_empty() {
-        writeln!(io::stdout(), "no faults found")?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    for finding in findings {
-        complain(&finding);
-    }
-    Ok(ExitCode::FAILURE)
-}
-
-fn show_diagnoses(diagnoses: &[Diagnosis]) -> anyhow::Result<ExitCode> {
-    let mut stdout = io::stdout().lock();
-    for diagnosis in diagnoses {
-        let examined = &diagnosis.examined;
-        let known = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-        let (model, driver) = (&examined.model, &examined.driver);
-        writeln!(stdout, "{model}\t{driver}\t{}\t{}", known(&examined.program), known(&examined.version))?;
-        let remarks = examined.faults.iter().map(|fault| format!("fault: {fault}"));
-        for remark in remarks.chain(examined.notes.iter().map(|note| format!("note: {note}"))) {
-            writeln!(stdout, "  {remark}")?;
-        }
-        match &diagnosis.answer {
-            Some(Ok(answer)) => writeln!(stdout, "  answered: {}", answer.trim())?,
-            Some(Err(failure)) => {
-                let detail = failure
-                    .detail
-                    .lines()
-                    .last()
-                    .filter(|line| !failure.message.ends_with(line))
-                    .map(|line| format!(": {line}"))
-                    .unwrap_or_default();
-                writeln!(stdout, "  failed ({}): {}{detail}", failure.category.name(), failure.message)?;
-            }
-            None => {}
-        }
-    }
-    let well = diagnoses.iter().all(Diagnosis::is_well);
-    Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The settings alone, where no plugin is needed.
-fn config(source: &Source) -> anyhow::Result<Config> {
-    Ok(agentbay_config::load(source, &Overrides::default())?)
-}
-
-fn list_worktrees(config: &Config) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    for ListedWorktree { run, model, repo, path, state } in app::worktrees::list(config) {
-        let state = match state {
-            WorktreeState::InUse => "in use",
-            WorktreeState::Kept => "kept",
-            WorktreeState::Stale => "left over",
-        };
-        writeln!(stdout, "{run}\t{model}\t{state}\t{}\t{}", repo.display(), path.display())?;
-    }
-    Ok(())
-}
-
-async fn prune_worktrees(config: &Config, host: &Environment) -> anyhow::Result<ExitCode> {
-    let mut stdout = io::stdout();
-    let pruned = app::worktrees::prune(config, host, true).await;
-    for (path, cleared) in &pruned {
-        let what = match cleared {
-            Released::Removed => "removed",
-            Released::Kept | Released::Unsaved => "kept, since its work cannot be saved",
-        };
-        writeln!(stdout, "{}\t{what}", path.display())?;
-    }
-    let all_gone = pruned.iter().all(|(_, cleared)| *cleared == Released::Removed);
-    Ok(if all_gone { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Says on standard error what is wrong.
-pub fn complain(message: &str) {
-    // Where standard error is closed there is nobody to tell.
-    let _nobody = writeln!(io::stderr(), "{message}");
+/// Prints a message to standard error.
+pub fn print_error(message: &str) {
+    // There is no other stream to report a closed standard error on.
+    let _printed = writeln!(io::stderr(), "{message}");
 }

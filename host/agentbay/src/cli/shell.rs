@@ -1,4 +1,4 @@
-//! What shells and the manual know of the command line, made of its definition.
+//! Completions for shells and manual pages, generated from the definition of the command line.
 
 use std::fs;
 use std::io::{self, Write};
@@ -9,17 +9,17 @@ use clap_complete::Shell;
 
 use super::Command;
 
-/// The shell whose completions are wanted.
+/// The shell to complete in.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(super) struct CompletionsArgs {
     /// The shell.
     shell: Shell,
 }
 
-/// Where the pages of the manual go.
+/// The folder of the manual pages.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(super) struct ManArgs {
-    /// The folder, which is created if it is missing.
+    /// The folder, which is created if it does not exist.
     dir: PathBuf,
 }
 
@@ -31,7 +31,7 @@ impl CompletionsArgs {
     pub(super) fn print(self) -> io::Result<()> {
         let mut command = Command::command();
         let name = command.get_name().to_owned();
-        // Written at the end, since a failure to write would be a panic there.
+        // Into memory first: clap_complete panics if it cannot write.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, name, &mut script);
         io::stdout().write_all(&script)

@@ -1,5 +1,4 @@
-//! `plugin add`: what a component asks for, and once that is granted, its table in proxy.toml and its place in the plugin
-//! folder.
+//! `plugin add`: what a component asks for; once that is granted, its table in proxy.toml and its file in the plugin folder.
 
 mod settings_file;
 
@@ -16,24 +15,24 @@ use agentbay_plugin_kit::{KitError, Subject, required_grant};
 
 use self::settings_file::{EditError, write_grant};
 
-/// Why a component is not added.
+/// Why a component is not installed.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// The configuration has faults.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The host would not take it, or its command lines are wrong.
+    /// The server would refuse it, or its command lines are wrong.
     #[error(transparent)]
     Plugin(#[from] KitError),
     /// The grant cannot be written into proxy.toml.
     #[error(transparent)]
     Edit(#[from] EditError),
-    /// The component cannot be read, or put into the plugin folder.
+    /// The component cannot be read, or copied into the plugin folder.
     #[error("{path}: {error}")]
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
 }
@@ -45,38 +44,38 @@ impl InstallError {
     }
 }
 
-/// The component that is to be added, and on which terms.
+/// The component to install, and its terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addition {
-    /// Its file.
+pub struct InstallOptions {
+    /// The component.
     pub file: PathBuf,
-    /// Imports of WASI may trap.
+    /// How imports of WASI are handled.
     pub wasi: Wasi,
     /// Limits of its own.
     pub limits: Option<InlineLimits>,
 }
 
-/// A component that was looked at and may be added.
+/// An inspected component that can be installed. `Display` prints what it asks for.
 #[derive(Debug)]
-pub struct Candidate {
+pub struct InstallPlan {
     file: PathBuf,
     title: String,
     grant: NewGrant,
     signer: Option<String>,
     imports: Vec<String>,
-    /// What was granted before.
+    /// The grant that it has now.
     before: Option<Grant>,
-    /// Where it is put.
-    place: PathBuf,
+    /// Its file in the plugin folder.
+    target: PathBuf,
 }
 
-impl Candidate {
-    /// Looks at a component. Nothing is written.
+impl InstallPlan {
+    /// Inspects a component. Nothing is written.
     ///
     /// # Errors
-    /// The host would not take it, or its command lines are wrong. See [`InstallError`].
-    pub async fn look_at(source: &Source, addition: Addition) -> Result<Self, InstallError> {
-        let Addition { file, wasi, limits: written } = addition;
+    /// See [`InstallError`].
+    pub async fn new(source: &Source, options: InstallOptions) -> Result<Self, InstallError> {
+        let InstallOptions { file, wasi, limits: written } = options;
         let config = agentbay_config::load(source, &Overrides::default())?;
         let all = config.limits.plugin;
         let own = written.as_ref().map_or(Ok(all), |written| agentbay_config::plugin_limits(written, all))?;
@@ -93,43 +92,44 @@ impl Candidate {
             signer: subject.plugin.signer().map(ToString::to_string),
             imports: subject.plugin.traps().to_vec(),
             before: config.trust.grants.get(id).cloned(),
-            place: config.plugins.dir.join(format!("{id}.wasm")),
+            target: config.plugins.dir.join(format!("{id}.wasm")),
             file,
             grant,
         })
     }
 
-    /// Grants what it asks for, and puts it into the plugin folder. Gives the two files that were written.
+    /// Grants what it asks for, and copies it into the plugin folder. Returns the two files that were written.
     ///
     /// # Errors
-    /// One of them cannot be written. The table comes first: without it the component would ask in vain.
-    pub fn add(&self, source: &Source) -> Result<[PathBuf; 2], InstallError> {
+    /// A file cannot be written. The grant is written first: without it the component would be refused.
+    pub fn install(&self, source: &Source) -> Result<[PathBuf; 2], InstallError> {
         let settings = write_grant(source, &self.grant)?;
         let signature = |component: &Path| component.with_extension("wasm.minisig");
         if self.signer.is_some() {
-            put(&signature(&self.file), &signature(&self.place)).map_err(InstallError::file(signature(&self.place)))?;
+            copy(&signature(&self.file), &signature(&self.target))
+                .map_err(InstallError::file(signature(&self.target)))?;
         }
-        put(&self.file, &self.place).map_err(InstallError::file(&self.place))?;
-        Ok([settings, self.place.clone()])
+        copy(&self.file, &self.target).map_err(InstallError::file(&self.target))?;
+        Ok([settings, self.target.clone()])
     }
 }
 
-/// Copies a file in one step: nobody sees half of it.
-fn put(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a file in one step: no reader sees half of it.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to.parent().ok_or(io::ErrorKind::NotFound)?)?;
     atomic_write(to, &fs::read(from)?)
 }
 
-impl fmt::Display for Candidate {
+impl fmt::Display for InstallPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { title, grant, signer, imports, before, .. } = self;
         writeln!(f, "{title}")?;
-        let of = |granted: fn(&Grant) -> &Option<BTreeSet<String>>| {
+        let known = |granted: fn(&Grant) -> &Option<BTreeSet<String>>| {
             before.as_ref().and_then(|grant| granted(grant).as_ref())
         };
-        writeln!(f, "  starts the programs     {}", words(&grant.programs, of(|grant| &grant.programs)))?;
-        writeln!(f, "  sets the variables      {}", words(&grant.env, of(|grant| &grant.env)))?;
-        writeln!(f, "  shares files of a home  {}", words(&grant.home, of(|grant| &grant.home)))?;
+        writeln!(f, "  starts the programs     {}", words(&grant.programs, known(|grant| &grant.programs)))?;
+        writeln!(f, "  sets the variables      {}", words(&grant.env, known(|grant| &grant.env)))?;
+        writeln!(f, "  shares files of a home  {}", words(&grant.home, known(|grant| &grant.home)))?;
         if !imports.is_empty() {
             writeln!(f, "  imports, which trap     {}", imports.join(", "))?;
         }
@@ -140,7 +140,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// What is asked for, and what of it was not granted before.
+/// The words that are asked for; new ones are marked if there is a grant.
 fn words(asked: &BTreeSet<String>, before: Option<&BTreeSet<String>>) -> String {
     let word = |word: &String| match before {
         Some(before) if !before.contains(word) => format!("{word} (new)"),

@@ -1,4 +1,4 @@
-//! Writing a grant into proxy.toml, in one step and beside other programs that edit it. What is written is `config`'s.
+//! Writes a grant into proxy.toml, in one step and beside other programs that edit it. The text is made in `config`.
 
 use std::fs::{self, File};
 use std::io;
@@ -8,13 +8,13 @@ use agentbay_config::{EditFault, NewGrant, Source, with_grant};
 use agentbay_domain::PluginId;
 use agentbay_os::files::Staged;
 
-/// So often an edit is made again because another program has changed the file.
+/// The attempts to edit a file that another program keeps changing.
 const EDITS: usize = 10;
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// The file is no TOML. Its text is not shown: a key may stand in it.
+    /// The file is not valid TOML. Its text is not shown: it may contain a key.
     #[error("{path}:{line}: {message}", path = .path.display())]
     Toml {
         /// The file.
@@ -24,11 +24,11 @@ pub enum EditError {
         /// What is wrong with it.
         message: String,
     },
-    /// The file is changed again and again while it is edited.
+    /// Another program keeps changing the file.
     #[error("{0} is being changed by another program: try again")]
     Contended(PathBuf),
-    /// What is there cannot hold the table.
-    #[error("{path}: `plugins.{id}` is there and is no table")]
+    /// The key exists and cannot hold the table.
+    #[error("{path}: `plugins.{id}` exists and is not a table")]
     NoTable {
         /// The file.
         path: PathBuf,
@@ -40,22 +40,22 @@ pub enum EditError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         error: io::Error,
     },
 }
 
-/// Writes what a plugin may ask for into proxy.toml, in one step, and says which file that is.
+/// Writes a grant into proxy.toml. Returns the path of that file.
 ///
 /// # Errors
 /// See [`EditError`]. Nothing is written then.
 pub(super) fn write_grant(source: &Source, grant: &NewGrant) -> Result<PathBuf, EditError> {
     let named = source.settings_path();
     let failed = |error: io::Error| EditError::File { path: named.clone(), error };
-    // What a link leads to is written, and the link stays.
+    // The target of a link is written, and the link stays.
     let path = match fs::canonicalize(&named) {
         Ok(path) => path,
-        // Only the file that nobody named may be missing.
+        // Only the default file may be missing; one that was named must exist.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = with_grant(None, grant).map_err(|_| failed(io::ErrorKind::InvalidData.into()))?;
             Staged::new(&named, text.as_bytes()).and_then(Staged::commit).map_err(failed)?;
@@ -63,8 +63,8 @@ pub(super) fn write_grant(source: &Source, grant: &NewGrant) -> Result<PathBuf, 
         }
         Err(error) => return Err(failed(error)),
     };
-    // Two of this program edit one after the other. Not every file system has locks.
-    let _turn = path.parent().and_then(|folder| File::open(folder).and_then(|lock| lock.lock().map(|()| lock)).ok());
+    // Two processes of this program edit one after the other. Not every file system has locks.
+    let _lock = path.parent().and_then(|folder| File::open(folder).and_then(|lock| lock.lock().map(|()| lock)).ok());
     for _ in 0..EDITS {
         let text = fs::read_to_string(&path).map_err(failed)?;
         let edited = with_grant(Some(&text), grant).map_err(|fault| match fault {
@@ -72,7 +72,7 @@ pub(super) fn write_grant(source: &Source, grant: &NewGrant) -> Result<PathBuf, 
             EditFault::NoTable => EditError::NoTable { path: named.clone(), id: grant.id.clone() },
         })?;
         let staged = Staged::new(&path, edited.as_bytes()).map_err(failed)?;
-        // What another editor has written meanwhile is not lost: the edit is made in that.
+        // If another program has changed the file meanwhile, the edit is made again in its text.
         if fs::read_to_string(&path).map_err(failed)? == text {
             staged.commit().map_err(failed)?;
             return Ok(named);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_several_write_at_once_is_all_there_in_the_end() {
+    fn no_grant_is_lost_when_several_are_written_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let environment = Environment::default();
         let source = Source { config: None, cwd: dir.path().to_owned(), environment };

@@ -1,10 +1,10 @@
-//! Turns the noise of file systems into one word: look again. What to look at, and what it means, is known elsewhere.
+//! Reports that a watched file or folder has changed. What changed, and what it means, is decided by the reload.
 //!
-//! `events` hears of changes from the operating system, `poll` finds them by looking at regular times.
+//! `events` receives changes from the operating system, `poll` compares at regular times.
 
+mod dependencies;
 mod events;
 mod poll;
-mod way;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,16 +14,16 @@ use agentbay_config::Watching;
 use events::Events;
 use poll::Poll;
 
-/// Nothing has happened for this long: whoever wrote has finished.
+/// A writer has finished after this time without a change.
 const QUIET: Duration = Duration::from_millis(200);
-/// A folder that is never quiet is looked at all the same.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A change is reported after this time, also if the changes do not stop.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// What is watched. Nothing of it need exist.
+/// The watched paths. None of them has to exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
-    /// Absolute paths of folders of plugins: the components directly in them count, and their signatures, and what links
-    /// among them lead to. A log that is written there does not, or each look would call for the next.
+    /// Absolute paths of plugin folders: the components directly in them, their signatures, and the targets of links among them.
+    /// Other files are ignored: a log that is written there would cause a reload after each reload.
     pub folders: Vec<PathBuf>,
     /// Absolute paths of files.
     pub files: Vec<PathBuf>,
@@ -31,45 +31,44 @@ pub struct Watched {
 
 /// Watches files and folders.
 #[derive(Debug)]
-pub struct Watch(How);
+pub struct Watch(Source);
 
 #[derive(Debug)]
-enum How {
+enum Source {
     Events(Events),
     Poll(Poll),
 }
 
 impl Watch {
-    /// Begins to watch.
+    /// Starts to watch.
     ///
     /// # Errors
-    /// The operating system does not tell of changes.
+    /// The operating system does not report changes.
     pub fn new(watched: Watched, watching: Watching) -> notify::Result<Self> {
         Ok(Self(match watching {
-            Watching::Events => How::Events(Events::new(watched)?),
-            Watching::Poll { interval } => How::Poll(Poll::new(watched, interval)),
+            Watching::Events => Source::Events(Events::new(watched)?),
+            Watching::Poll { interval } => Source::Poll(Poll::new(watched, interval)),
         }))
     }
 
-    /// Waits for a change, and then until there is quiet. If it is given up on, [`Watch::arm`] has to be called.
+    /// Waits for a change, and then until the changes stop. After it was cancelled, [`Watch::arm`] has to be called.
     pub async fn changed(&mut self) {
         match &mut self.0 {
-            How::Events(events) => events.changed().await,
-            How::Poll(poll) => poll.changed().await,
+            Source::Events(events) => events.changed().await,
+            Source::Poll(poll) => poll.changed().await,
         }
     }
 
-    /// Begins anew, with what is there now: what happens from here on is a change. A look that follows sees all that
-    /// happened before.
+    /// Starts again with the present state: everything later is a change. A reload after this sees everything earlier.
     pub async fn arm(&mut self) {
         match &mut self.0 {
-            How::Events(events) => events.arm_again().await,
-            How::Poll(poll) => poll.arm().await,
+            Source::Events(events) => events.arm_again().await,
+            Source::Poll(poll) => poll.arm().await,
         }
     }
 }
 
-/// Whether a file is a component, or the signature of one.
+/// Returns whether a file is a component, or the signature of one.
 fn is_of_a_plugin(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "wasm" || extension == "minisig")
 }

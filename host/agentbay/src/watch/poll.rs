@@ -1,7 +1,8 @@
-//! Changes that are found by looking: for file systems on which other machines write, of which no operating system tells.
+//! Changes that are found by comparison at regular times: for file systems on which other machines write, where the operating
+//! system reports nothing.
 //!
-//! What is compared is what a file system says of a file, to the nanosecond and in both directions: a plugin that is put
-//! back has the older time. Contents are left to whoever looks.
+//! Metadata is compared, to the nanosecond and in both directions: a plugin that is restored has an older time. Contents are
+//! compared by the reload.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,22 +14,22 @@ use std::time::{Duration, SystemTime};
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep};
 
-use super::{PATIENCE, QUIET, Watched, is_of_a_plugin};
+use super::{MAX_WAIT, QUIET, Watched, is_of_a_plugin};
 
-/// Looks at regular times.
+/// Compares at regular times.
 #[derive(Debug)]
 pub(super) struct Poll {
     watched: Arc<Watched>,
     interval: Duration,
-    seen: Seen,
+    before: Stamps,
 }
 
-/// What there was, without what cannot be read.
-type Seen = BTreeMap<PathBuf, Mark>;
+/// The watched files that can be read.
+type Stamps = BTreeMap<PathBuf, Stamp>;
 
-/// What a file system says of a file.
+/// The metadata of a file.
 #[derive(Debug, PartialEq, Eq)]
-struct Mark {
+struct Stamp {
     inode: u64,
     length: u64,
     modified: Option<SystemTime>,
@@ -36,19 +37,19 @@ struct Mark {
 
 impl Poll {
     pub(super) fn new(watched: Watched, interval: Duration) -> Self {
-        let seen = see(&watched);
-        Self { watched: Arc::new(watched), interval, seen }
+        let before = scan(&watched);
+        Self { watched: Arc::new(watched), interval, before }
     }
 
     pub(super) async fn changed(&self) {
         let mut now = loop {
             sleep(self.interval).await;
             let now = self.now().await;
-            if now != self.seen {
+            if now != self.before {
                 break now;
             }
         };
-        let latest = Instant::now() + PATIENCE;
+        let latest = Instant::now() + MAX_WAIT;
         while Instant::now() < latest {
             sleep(QUIET).await;
             let next = self.now().await;
@@ -60,26 +61,26 @@ impl Poll {
     }
 
     pub(super) async fn arm(&mut self) {
-        self.seen = self.now().await;
+        self.before = self.now().await;
     }
 
-    /// Looks on a thread of its own: a file system that is far away may take its time.
-    async fn now(&self) -> Seen {
+    /// Scans on a separate thread: a remote file system may be slow.
+    async fn now(&self) -> Stamps {
         let watched = Arc::clone(&self.watched);
-        spawn_blocking(move || see(&watched)).await.unwrap_or_default()
+        spawn_blocking(move || scan(&watched)).await.unwrap_or_default()
     }
 }
 
-fn see(watched: &Watched) -> Seen {
+fn scan(watched: &Watched) -> Stamps {
     let entries = watched.folders.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
     let components = entries.map(|entry| entry.path()).filter(|path| is_of_a_plugin(path));
     let paths = components.chain(watched.files.iter().cloned());
-    paths.filter_map(|path| mark(&path).map(|mark| (path, mark))).collect()
+    paths.filter_map(|path| stamp(&path).map(|stamp| (path, stamp))).collect()
 }
 
-fn mark(path: &PathBuf) -> Option<Mark> {
+fn stamp(path: &PathBuf) -> Option<Stamp> {
     let metadata = fs::metadata(path).ok()?;
-    Some(Mark { inode: metadata.ino(), length: metadata.len(), modified: metadata.modified().ok() })
+    Some(Stamp { inode: metadata.ino(), length: metadata.len(), modified: metadata.modified().ok() })
 }
 
 #[cfg(test)]
@@ -88,34 +89,34 @@ mod tests {
 
     use super::*;
 
-    fn seen(dir: &Path) -> Seen {
-        see(&Watched { folders: vec![dir.join("plugins")], files: vec![dir.join("proxy.toml")] })
+    fn scanned(dir: &Path) -> Stamps {
+        scan(&Watched { folders: vec![dir.join("plugins")], files: vec![dir.join("proxy.toml")] })
     }
 
-    fn back_to(file: &Path, time: SystemTime) {
+    fn set_time(file: &Path, time: SystemTime) {
         fs::File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
     }
 
     #[test]
-    fn what_is_put_back_with_its_older_time_is_a_change() {
+    fn a_file_that_is_restored_with_its_older_time_is_a_change() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("plugins/a.wasm");
-        assert_eq!(seen(dir.path()), Seen::new());
+        assert_eq!(scanned(dir.path()), Stamps::new());
         fs::create_dir(dir.path().join("plugins")).unwrap();
         fs::write(&file, "new").unwrap();
-        let (new, again) = (seen(dir.path()), seen(dir.path()));
+        let (new, again) = (scanned(dir.path()), scanned(dir.path()));
         assert_eq!((new.keys().collect::<Vec<_>>(), &new), (vec![&file], &again));
-        back_to(&file, SystemTime::UNIX_EPOCH);
-        assert_ne!(seen(dir.path()), new);
+        set_time(&file, SystemTime::UNIX_EPOCH);
+        assert_ne!(scanned(dir.path()), new);
     }
 
     #[test]
-    fn a_file_of_the_settings_counts_and_its_neighbours_do_not() {
+    fn a_settings_file_is_watched_and_its_neighbours_are_not() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("other.toml"), "").unwrap();
-        assert_eq!(seen(dir.path()), Seen::new());
+        assert_eq!(scanned(dir.path()), Stamps::new());
         let file = dir.path().join("proxy.toml");
         fs::write(&file, "").unwrap();
-        assert_eq!(seen(dir.path()).into_keys().collect::<Vec<_>>(), [file]);
+        assert_eq!(scanned(dir.path()).into_keys().collect::<Vec<_>>(), [file]);
     }
 }

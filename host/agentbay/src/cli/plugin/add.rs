@@ -1,4 +1,4 @@
-//! `plugin add`: shows what a component asks for, and adds it if that is granted.
+//! `plugin add`: shows what a component asks for, and installs it if that is granted.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -8,57 +8,67 @@ use agentbay_config::InlineLimits;
 use agentbay_domain::{Environment, Wasi};
 use clap::Args;
 
-use super::{NOT_DONE, not_done};
-use crate::cli::{Settings, complain};
-use crate::install::{Addition, Candidate};
+use super::{name_of, usage_error};
+use crate::app::Screen;
+use crate::cli::console::Console;
+use crate::cli::{Settings, USAGE, print_error};
+use crate::install::{InstallOptions, InstallPlan};
 
-/// The component that is to be added.
+/// The component, and its terms.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct AddArgs {
     /// The component.
     file: PathBuf,
     #[command(flatten)]
     settings: Settings,
-    /// Let calls of WASI trap, in place of refusing a component that imports it.
+    /// Accept a component that imports WASI; calls of it trap.
     #[arg(long)]
     trap_wasi: bool,
-    /// Limits of its own, as in proxy.toml: '{ memory = "256 MiB" }'.
+    /// Give the plugin limits of its own, as in proxy.toml: '{ memory = "256 MiB" }'.
     #[arg(long, value_name = "TABLE")]
     limits: Option<InlineLimits>,
-    /// Grant what it asks for without being asked.
+    /// Grant what it asks for without a question.
     #[arg(long)]
     yes: bool,
 }
 
 impl AddArgs {
-    /// Does what the command line says.
-    pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
+    /// Runs the command.
+    pub(super) async fn run(
+        self,
+        cwd: PathBuf,
+        environment: Environment,
+        console: &Console,
+    ) -> anyhow::Result<ExitCode> {
         let source = self.settings.source(cwd, environment);
         let wasi = if self.trap_wasi { Wasi::Trap } else { Wasi::Refuse };
-        let addition = Addition { file: self.file, wasi, limits: self.limits };
-        let candidate = match Candidate::look_at(&source, addition).await {
-            Ok(candidate) => candidate,
-            Err(error) => return Ok(not_done(error)),
+        console.progress(Some(&format!("compiling {}", name_of(&self.file))));
+        let options = InstallOptions { file: self.file, wasi, limits: self.limits };
+        let plan = InstallPlan::new(&source, options).await;
+        console.progress(None);
+        let plan = match plan {
+            Ok(plan) => plan,
+            Err(error) => return Ok(usage_error(error)),
         };
-        writeln!(io::stdout(), "{candidate}")?;
+        writeln!(io::stdout(), "{plan}")?;
         if !self.yes && !is_granted()? {
-            complain("nothing was added");
-            return Ok(ExitCode::from(NOT_DONE));
+            print_error("nothing was added");
+            return Ok(ExitCode::from(USAGE));
         }
-        match candidate.add(&source) {
+        match plan.install(&source) {
             Ok([settings, component]) => {
                 writeln!(io::stdout(), "wrote {}\nwrote {}", settings.display(), component.display())?;
                 Ok(ExitCode::SUCCESS)
             }
-            Err(error) => Ok(not_done(error)),
+            Err(error) => Ok(usage_error(error)),
         }
     }
 }
 
-/// Asks whoever sits there. Nobody is asked through a pipe.
+/// Asks the person at the terminal. Without a terminal nothing is granted.
 fn is_granted() -> io::Result<bool> {
     if !io::stdin().is_terminal() {
-        complain("to grant this, add --yes");
+        print_error("to grant this, add --yes");
         return Ok(false);
     }
     let mut stdout = io::stdout();

@@ -1,133 +1,158 @@
-//! What can be asked about plugins: which there are, and what the author of one needs. What takes more than a few
-//! arguments stands in a file of its own.
+//! The commands about plugins: a list of them, and tools for their authors. A command with many arguments has a module of its
+//! own.
 
 mod add;
 mod list;
 mod record;
 mod run;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agentbay_domain::{Environment, PluginId};
-use agentbay_plugin_kit::{CheckReport, Language, PackOptions, Packed, Project, Stripped};
+use agentbay_plugin_kit::{CheckReport, Language, PackOptions, Packed, Progress, Project, Stripped};
 use clap::Subcommand;
 
 use self::add::AddArgs;
 use self::record::RecordArgs;
 use self::run::RunArgs;
-use super::{Settings, complain};
-use crate::app;
-
-/// What a program ends with that could not do what it was asked to, as for a wrong command line: 1 means that something
-/// is wrong with the plugin.
-const NOT_DONE: u8 = 2;
+use super::console::Console;
+use super::{Settings, USAGE, print_error};
+use crate::app::{self, Screen};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginTask {
-    /// List the plugins in use, how they fare in the servers that run, and the files of the plugin folder that are not in
-    /// use.
+    /// List the plugins in use, their health in running servers, and the files that are refused.
     List {
         #[command(flatten)]
         settings: Settings,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
     },
-    /// Show what a component asks for; grant it, by a table in proxy.toml, and put the component into the plugin folder. Ends
-    /// with 0 if it was added, 2 if not.
+    /// Show what a component asks for, grant it in proxy.toml, and install the component.
+    ///
+    /// Exits with 0 if the plugin was added, with 2 otherwise.
     Add(AddArgs),
-    /// Try a plugin without its CLI: load it as the host does, look at its command lines, and replay recorded runs, cut
-    /// in many ways, cut off and damaged. Ends with 0 if all is well, 1 if not, 2 if it could not be tried.
+    /// Check a plugin without its CLI.
+    ///
+    /// Loads the component as the server does, checks its command lines, and replays recorded runs: cut in many ways, cut off and
+    /// corrupted. Exits with 0 if there is no fault, with 1 if there is one, with 2 if the plugin cannot be checked.
     Check {
         /// The component.
         file: PathBuf,
-        /// Folders of recorded runs, or folders with such folders in them.
+        /// Folders of recorded runs, or folders that contain such folders.
         fixtures: Vec<PathBuf>,
         #[command(flatten)]
         settings: Settings,
         /// Print one JSON document.
         #[arg(long)]
         json: bool,
-        /// Write what comes of each run into its golden.json, and show what changes by it.
+        /// Write the result of each run into its golden.json, and show the changes.
         #[arg(long)]
         renew: bool,
     },
-    /// Write the project of a new plugin, which builds as it is.
+    /// Create the project of a new plugin, which builds as it is.
     New {
-        /// The plugin's id, which is the `driver` of models.
+        /// The id of the plugin, which is the `driver` of models.
         #[arg(value_parser = |name: &str| PluginId::try_from(name.to_owned()))]
         name: PluginId,
-        /// What it is written in: rust, js, python or c.
+        /// The language: rust, js, python or c.
         #[arg(long, value_name = "LANGUAGE", default_value = "rust")]
         lang: Language,
-        /// The folder it is put into, which is empty or not there; without one, it is named after the plugin.
+        /// The folder, which must be empty or not exist; by default it has the name of the plugin.
         #[arg(long)]
         dir: Option<PathBuf>,
     },
-    /// Run a CLI, and keep what it prints as a recorded run, from which names, paths and keys are taken out.
+    /// Run a CLI and record its output, without names, paths and keys.
     Record(RecordArgs),
-    /// Make a plugin ready to be handed on: a file with its version in the name, its checksum, and what its users write
-    /// into proxy.toml.
+    /// Prepare a plugin for publication.
+    ///
+    /// Writes the component with its version in the name, its checksum, and prints the table for the proxy.toml of its users.
     Pack {
         /// The component.
         file: PathBuf,
-        /// The folder it is put into.
+        /// The folder to write to.
         #[arg(long, value_name = "DIR", default_value = ".")]
         out: PathBuf,
-        /// Leave out what has no effect on how it runs, such as the names of its functions and debugging data. Backtraces
-        /// and profiles of it show no names then.
+        /// Remove names of functions and debugging data. Backtraces and profiles then show no names.
         #[arg(long)]
         strip: bool,
         #[command(flatten)]
         settings: Settings,
     },
-    /// Run one turn with the CLI, and print the plan, the events as they come and how it ended. Ends with 0 if the agent
-    /// answered, 1 if the turn failed, 2 if it could not be begun.
+    /// Run one turn with the CLI, and print the plan, the events and the outcome.
+    ///
+    /// Exits with 0 if the agent answered, with 1 if the turn failed, with 2 if it could not start.
     Run(RunArgs),
 }
 
 impl PluginTask {
-    /// Does what the command line says.
-    pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
+    /// Runs the command.
+    pub(super) async fn run(
+        self,
+        cwd: PathBuf,
+        environment: Environment,
+        console: &Console,
+    ) -> anyhow::Result<ExitCode> {
         match self {
-            Self::List { settings } => {
-                let loaded = app::load(&settings.source(cwd, environment)).await?;
-                list::show(&loaded)?;
+            Self::List { settings, json } => {
+                let loaded = app::load(&settings.source(cwd, environment), console).await?;
+                list::show(&loaded, json, console)?;
                 Ok(ExitCode::SUCCESS)
             }
-            Self::Add(args) => args.carry_out(cwd, environment).await,
+            Self::Add(args) => args.run(cwd, environment, console).await,
             Self::Check { file, fixtures, settings, json, renew } => {
+                let checking = format!("checking {}", name_of(&file));
+                console.progress(Some(&checking));
                 let options = agentbay_plugin_kit::CheckOptions { file, fixtures, renew };
-                match agentbay_plugin_kit::check(&settings.source(cwd, environment), &options).await {
+                let on_run = |Progress { number, count }: Progress| {
+                    console.progress(Some(&format!("{checking} (recorded run {number} of {count})")));
+                };
+                let checked = agentbay_plugin_kit::check(&settings.source(cwd, environment), &options, on_run).await;
+                console.progress(None);
+                match checked {
                     Ok(report) => show_report(&report, json),
-                    Err(error) => Ok(not_done(error)),
+                    Err(error) => Ok(usage_error(error)),
                 }
             }
             Self::New { name, lang: language, dir } => {
                 let dir = dir.unwrap_or_else(|| name.as_str().into());
                 new(&Project { name, language, dir })
             }
-            Self::Record(args) => args.carry_out(cwd, environment).await,
+            Self::Record(args) => args.run(cwd, environment).await,
             Self::Pack { file, out, strip, settings } => {
+                console.progress(Some(&format!("packing {}", name_of(&file))));
                 let options = PackOptions { file, out, strip };
-                match agentbay_plugin_kit::pack(&settings.source(cwd, environment), &options).await {
+                let packed = agentbay_plugin_kit::pack(&settings.source(cwd, environment), &options).await;
+                console.progress(None);
+                match packed {
                     Ok(packed) => show_packed(&packed),
-                    Err(error) => Ok(not_done(error)),
+                    Err(error) => Ok(usage_error(error)),
                 }
             }
-            Self::Run(args) => args.carry_out(cwd, environment).await,
+            Self::Run(args) => args.run(cwd, environment, console).await,
         }
     }
 }
 
-fn not_done(error: impl Into<anyhow::Error>) -> ExitCode {
-    complain(&format!("{:#}", error.into()));
-    ExitCode::from(NOT_DONE)
+/// The name of a file without its folder, for the progress line.
+fn name_of(file: &Path) -> Cow<'_, str> {
+    file.file_name().unwrap_or(file.as_os_str()).to_string_lossy()
 }
 
-/// Writes the project, and says what to do with it.
+/// Prints an error that kept the command from starting. The exit code 1 means a fault of the plugin.
+fn usage_error(error: impl Into<anyhow::Error>) -> ExitCode {
+    print_error(&format!("{:#}", error.into()));
+    ExitCode::from(USAGE)
+}
+
+/// Writes the project, and prints the next steps.
 fn new(project: &Project) -> anyhow::Result<ExitCode> {
     if let Err(error) = project.write() {
-        return Ok(not_done(error));
+        return Ok(usage_error(error));
     }
     writeln!(io::stdout(), "{}", project.next_steps())?;
     Ok(ExitCode::SUCCESS)

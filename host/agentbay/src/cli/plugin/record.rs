@@ -1,4 +1,4 @@
-//! `plugin record`: a run of a CLI, as it is to be recorded.
+//! `plugin record`: runs a CLI and records its output.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -10,36 +10,36 @@ use agentbay_domain::{EnvSetting, Environment, StreamName};
 use agentbay_plugin_kit::Recorded;
 use clap::Args;
 
-use super::not_done;
+use super::usage_error;
 use crate::app;
-use crate::cli::complain;
+use crate::cli::print_error;
 
-/// The run that is wanted.
+/// The run to record.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RecordArgs {
-    /// The folder of the recorded run, which must not be there; without one, it is fixtures/PROGRAM.
+    /// The folder of the recorded run, which must not exist; the default is fixtures/PROGRAM.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// What is written to the CLI's standard input, which is closed then.
+    /// The standard input of the CLI.
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
-    /// The turn that the command line stands for, for example {"session": "s-1"}.
+    /// The turn that the command line represents, for example {"session": "s-1"}.
     #[arg(long, value_name = "FILE")]
     turn: Option<PathBuf>,
-    /// Pass a variable on to the CLI, or set it. It gets few by default, as in a run.
+    /// Pass a variable on to the CLI, or set it. By default the CLI gets few, as in a run.
     #[arg(long, value_name = "NAME[=VALUE]", value_parser = variable)]
     env: Vec<(String, EnvSetting)>,
-    /// End the CLI after this time, such as 90s, and keep what it printed. So does Ctrl-C.
+    /// End the CLI after this time, such as 90s, and keep its output. Ctrl-C does the same.
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<Duration>,
-    /// The CLI and its arguments, behind `--`.
+    /// The CLI and its arguments, after `--`.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
 impl RecordArgs {
-    /// Does what the command line says.
-    pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
+    /// Runs the command.
+    pub(super) async fn run(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
         let Self { out, stdin, turn, env, timeout, command } = self;
         let mut command = command.into_iter();
         let program = command.next().unwrap_or_default();
@@ -51,12 +51,12 @@ impl RecordArgs {
             StreamName::Stdout => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),
             StreamName::Stderr => io::stderr().write_all(bytes),
         };
-        match agentbay_plugin_kit::record(&source, &recording, stop.told(), pass_on).await {
+        match agentbay_plugin_kit::record(&source, &recording, stop.received(), pass_on).await {
             Ok(recorded) => {
                 show_recorded(&recorded);
                 Ok(ExitCode::SUCCESS)
             }
-            Err(error) => Ok(not_done(error)),
+            Err(error) => Ok(usage_error(error)),
         }
     }
 }
@@ -74,11 +74,11 @@ pub(super) fn variable(text: &str) -> Result<(String, EnvSetting), &'static str>
     if name.is_empty() { Err("write it as NAME or NAME=VALUE") } else { Ok((name.to_owned(), setting)) }
 }
 
-/// What was recorded, on standard error: standard output is the CLI's.
+/// Prints the result to standard error: standard output is the CLI's.
 fn show_recorded(recorded: &Recorded) {
-    complain(&format!("recorded {} ({})", recorded.folder.display(), recorded.exit));
-    for (what, count) in &recorded.scrubbed {
-        complain(&format!("  taken out: {what}, {count} times"));
+    print_error(&format!("recorded {} ({})", recorded.folder.display(), recorded.exit));
+    for (kind, count) in &recorded.scrubbed {
+        print_error(&format!("  removed: {kind}, {count} times"));
     }
-    complain("Look through it before you hand it on: what a CLI prints may have more in it than can be known.");
+    print_error("Read it before you publish it: the output of a CLI may contain private text that is not recognised.");
 }

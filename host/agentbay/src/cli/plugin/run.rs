@@ -1,4 +1,4 @@
-//! `plugin run`: one turn, as the author of a plugin asks for it.
+//! `plugin run`: one turn, for the author of a plugin.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -8,21 +8,22 @@ use agentbay_domain::{EnvSetting, Environment, Permission, SessionId};
 use agentbay_plugin_kit::RunOutput;
 use clap::Args;
 
-use super::not_done;
 use super::record::variable;
+use super::usage_error;
 use crate::app;
-use crate::cli::Settings;
+use crate::cli::console::Console;
+use crate::cli::{Settings, log_filter};
 use crate::telemetry;
 
-/// What is logged with `--trace`.
+/// The filter of the log with `--trace`.
 const TRACE: &str = "info,agentbay::run::pump=trace";
 
-/// The turn that is wanted.
+/// The turn to run.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RunArgs {
     /// The component.
     file: PathBuf,
-    /// What the agent is asked.
+    /// The prompt.
     #[arg(long)]
     prompt: String,
     #[command(flatten)]
@@ -30,10 +31,10 @@ pub(in crate::cli) struct RunArgs {
     /// The folder that the agent works in.
     #[arg(long, value_name = "DIR", default_value = ".")]
     repo: PathBuf,
-    /// Start this file, or this program of PATH, in place of the one that the plugin declares.
+    /// Start this file, or this program on PATH, instead of the one that the plugin declares.
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// Let the plugin start this program, which it declares.
+    /// Grant the plugin this program, which it declares.
     #[arg(long, value_name = "PROGRAM")]
     allow: Vec<String>,
     /// Pass a variable on to the CLI, or set it, as `env` of a model does.
@@ -45,25 +46,30 @@ pub(in crate::cli) struct RunArgs {
     /// The vendor's name of the model.
     #[arg(long)]
     model: Option<String>,
-    /// The CLI's session to resume.
+    /// The session of the CLI to resume.
     #[arg(long, value_name = "ID", value_parser = |id: &str| SessionId::try_from(id))]
     session: Option<SessionId>,
-    /// What the agent may do without asking.
+    /// What the agent may do without asking: read-only, workspace-write or full-access.
     #[arg(long, value_parser = permission, default_value = "workspace-write", value_name = "PERMISSION")]
     permission: Permission,
-    /// Print JSON lines: the plan, the events, the outcome.
+    /// Print one JSON object for each line: the plan, the events, the outcome.
     #[arg(long)]
     json: bool,
-    /// Log every event of the plugin, also those that are no part of an answer, to standard error.
+    /// Log every event of the plugin to standard error, also those that are not part of an answer.
     #[arg(long)]
     trace: bool,
 }
 
 impl RunArgs {
-    /// Does what the command line says.
-    pub(super) async fn carry_out(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
-        let filter = environment.get(telemetry::VARIABLE).and_then(|filter| filter.to_str());
-        telemetry::start(if self.trace { Some(TRACE) } else { filter.or(Some("warn")) });
+    /// Runs the command.
+    pub(super) async fn run(
+        self,
+        cwd: PathBuf,
+        environment: Environment,
+        console: &Console,
+    ) -> anyhow::Result<ExitCode> {
+        let filter = log_filter(&environment).unwrap_or("warn");
+        telemetry::start(Some(if self.trace { TRACE } else { filter }), console.colours(), console.log());
         let Self {
             file, prompt, settings, repo, program, allow, env, options, model, session, permission, json, ..
         } = self;
@@ -80,13 +86,13 @@ impl RunArgs {
             permission,
         };
         let mut stop = app::Stop::new()?;
-        let show = |told: &RunOutput| {
+        let show = |output: &RunOutput| {
             let mut stdout = io::stdout().lock();
-            if json { writeln!(stdout, "{}", told.to_json()) } else { writeln!(stdout, "{told}") }
+            if json { writeln!(stdout, "{}", output.to_json()) } else { writeln!(stdout, "{output}") }
         };
-        match agentbay_plugin_kit::run(&settings.source(cwd, environment), options, stop.told(), show).await {
+        match agentbay_plugin_kit::run(&settings.source(cwd, environment), options, stop.received(), show).await {
             Ok(answered) => Ok(if answered { ExitCode::SUCCESS } else { ExitCode::FAILURE }),
-            Err(error) => Ok(not_done(error)),
+            Err(error) => Ok(usage_error(error)),
         }
     }
 }
@@ -101,6 +107,6 @@ fn permission(text: &str) -> Result<Permission, &'static str> {
         "read-only" => Ok(Permission::ReadOnly),
         "workspace-write" => Ok(Permission::WorkspaceWrite),
         "full-access" => Ok(Permission::FullAccess),
-        _ => Err("it is `read-only`, `workspace-write` or `full-access`"),
+        _ => Err("use `read-only`, `workspace-write` or `full-access`"),
     }
 }

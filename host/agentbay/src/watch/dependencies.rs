@@ -1,5 +1,5 @@
-//! Which entries of the file system a watched path depends on: every folder and every symbolic link on the way to it. If
-//! one of them is replaced, the path leads elsewhere.
+//! The entries of the file system that a watched path depends on: every folder and every symbolic link on it. If one of them is
+//! replaced, the path leads elsewhere.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
@@ -8,44 +8,44 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{Watched, is_of_a_plugin};
 
-/// A way with more links is a loop, as it is for the operating system.
+/// A path with more links is a loop, as for the operating system.
 const MOST_LINKS: usize = 40;
 
-/// So many links of a plugin folder are followed. Changes behind more of them are found by the next reload.
+/// The most links of a plugin folder that are followed. Changes behind others are found by the next reload.
 const MOST_LINKED: usize = 1000;
 
-/// Everything that the watched paths depend on, as it is now.
+/// The entries that the watched paths depend on now.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Ways {
-    /// Each entry by the real path of its folder and its name.
+pub(super) struct Dependencies {
+    /// Each entry, by the real path of its folder and its name.
     entries: BTreeSet<PathBuf>,
     /// The real paths of the plugin folders.
     folders: BTreeSet<PathBuf>,
 }
 
-impl Ways {
+impl Dependencies {
     /// Follows all links. Opens no file.
     pub(super) fn of(watched: &Watched) -> Self {
-        let mut ways = Self::default();
+        let mut found = Self::default();
         for folder in &watched.folders {
-            let way = way(folder);
-            ways.folders.extend(way.last().cloned());
-            ways.entries.extend(way);
-            ways.entries.extend(linked(folder).take(MOST_LINKED).flat_map(|link| self::way(&link)));
+            let entries = entries(folder);
+            found.folders.extend(entries.last().cloned());
+            found.entries.extend(entries);
+            found.entries.extend(linked(folder).take(MOST_LINKED).flat_map(|link| self::entries(&link)));
         }
-        ways.entries.extend(watched.files.iter().flat_map(|file| way(file)));
-        ways
+        found.entries.extend(watched.files.iter().flat_map(|file| entries(file)));
+        found
     }
 
-    /// The folders in which something may change, from the top down, without the root.
+    /// The folders in which something can change, from the top down, without the root.
     pub(super) fn to_watch(&self) -> BTreeSet<PathBuf> {
         let parents = self.entries.iter().filter_map(|entry| entry.parent());
         let folders = parents.chain(self.folders.iter().map(PathBuf::as_path));
         folders.filter(|folder| folder.parent().is_some()).map(Path::to_owned).collect()
     }
 
-    /// Whether a change at this path may change what is watched.
-    pub(super) fn concern(&self, path: &Path) -> bool {
+    /// Returns whether a change of this path can change a watched file.
+    pub(super) fn include(&self, path: &Path) -> bool {
         let is_plugin = || path.parent().is_some_and(|folder| self.folders.contains(folder)) && is_of_a_plugin(path);
         self.entries.contains(path) || is_plugin()
     }
@@ -58,9 +58,8 @@ fn linked(folder: &Path) -> impl Iterator<Item = PathBuf> {
     links.map(|entry| entry.path()).filter(|path| is_of_a_plugin(path))
 }
 
-/// The entries on the way to a path, from the top down and link by link. The last one is where it leads to, whether that
-/// exists or not.
-fn way(path: &Path) -> Vec<PathBuf> {
+/// The entries on a path, from the top down and link by link. The last one is its target, whether that exists or not.
+fn entries(path: &Path) -> Vec<PathBuf> {
     let (mut entries, mut links) = (Vec::new(), 0);
     let mut at = PathBuf::from("/");
     let mut rest: VecDeque<OsString> = parts(path).collect();
@@ -101,27 +100,27 @@ mod tests {
 
     use super::*;
 
-    fn ways(folder: &str, file: &str) -> Ways {
-        Ways::of(&Watched { folders: vec![folder.into()], files: vec![file.into()] })
+    fn dependencies(folder: &str, file: &str) -> Dependencies {
+        Dependencies::of(&Watched { folders: vec![folder.into()], files: vec![file.into()] })
     }
 
     #[test]
-    fn what_leads_to_the_watched_is_watched_from_the_top_down() {
-        let folders: Vec<_> = ways("/no-a/plugins", "/no-b/proxy.toml").to_watch().into_iter().collect();
+    fn every_folder_on_a_path_is_watched_from_the_top_down() {
+        let folders: Vec<_> = dependencies("/no-a/plugins", "/no-b/proxy.toml").to_watch().into_iter().collect();
         assert_eq!(folders, ["/no-a", "/no-a/plugins", "/no-b"].map(PathBuf::from));
     }
 
     #[test]
-    fn neighbours_are_of_no_concern() {
-        let ways = ways("/no-a/p", "/no-b/proxy.toml");
-        let concerned = ["/no-a", "/no-a/p", "/no-a/p/x.wasm", "/no-a/p/x.wasm.minisig", "/no-b", "/no-b/proxy.toml"];
+    fn neighbours_are_ignored() {
+        let dependencies = dependencies("/no-a/p", "/no-b/proxy.toml");
+        let included = ["/no-a", "/no-a/p", "/no-a/p/x.wasm", "/no-a/p/x.wasm.minisig", "/no-b", "/no-b/proxy.toml"];
         let others = ["/no-a/x", "/no-a/p/log", "/no-a/p-2/x.wasm", "/no-b/x.toml", "/no-c"];
-        assert!(concerned.iter().all(|path| ways.concern(Path::new(path))));
-        assert!(!others.iter().any(|path| ways.concern(Path::new(path))));
+        assert!(included.iter().all(|path| dependencies.include(Path::new(path))));
+        assert!(!others.iter().any(|path| dependencies.include(Path::new(path))));
     }
 
     #[test]
-    fn every_link_on_the_way_is_followed() {
+    fn every_link_on_a_path_is_followed() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
         fs::create_dir_all(dir.join("cfg/..one")).unwrap();
@@ -134,8 +133,8 @@ mod tests {
         symlink("../deep/../deep/store/x.wasm", dir.join("plugins/x.wasm")).unwrap();
         symlink(dir.join("plugins"), dir.join("linked")).unwrap();
         let watched = Watched { folders: vec![dir.join("linked")], files: vec![dir.join("cfg/proxy.toml")] };
-        let ways = Ways::of(&watched);
-        let concerned = [
+        let dependencies = Dependencies::of(&watched);
+        let included = [
             "cfg/proxy.toml",
             "cfg/..data",
             "cfg/..one",
@@ -147,13 +146,13 @@ mod tests {
             "deep/store",
             "deep/store/x.wasm",
         ];
-        for path in concerned {
-            assert!(ways.concern(&dir.join(path)), "{path}");
+        for path in included {
+            assert!(dependencies.include(&dir.join(path)), "{path}");
         }
         for path in ["cfg/other", "cfg/..one/other", "deep/store/y.wasm", "deep/other", "other"] {
-            assert!(!ways.concern(&dir.join(path)), "{path}");
+            assert!(!dependencies.include(&dir.join(path)), "{path}");
         }
-        let folders = ways.to_watch();
+        let folders = dependencies.to_watch();
         for folder in ["cfg", "cfg/..one", "plugins", "deep", "deep/store"] {
             assert!(folders.contains(&dir.join(folder)), "{folder}");
         }
@@ -161,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_in_a_circle_come_to_an_end() {
+    fn links_in_a_circle_end() {
         let dir = tempfile::tempdir().unwrap();
         let dir = dir.path().canonicalize().unwrap();
         for (from, to) in [("a", "b"), ("b", "a"), ("c", "c/c/c")] {
             symlink(to, dir.join(from)).unwrap();
         }
         for name in ["a", "c"] {
-            assert!(way(&dir.join(name)).len() < 1000, "{name}");
+            assert!(entries(&dir.join(name)).len() < 1000, "{name}");
         }
     }
 }
