@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agentbay_config::{Config, Models, Source, Template};
-use agentbay_domain::{Environment, Model, visible};
+use agentbay_domain::{Environment, Model, terminal_safe};
 use agentbay_runs::Snapshot;
 use agentbay_runs::doctor::{Examined, examine};
 use agentbay_workspace::top;
@@ -108,7 +108,7 @@ fn settings(snapshot: &Snapshot, repo: &str, models: &[Examined]) -> String {
         let plugin = snapshot.plugins.drivers.values().find(|known| known.plugin.id().as_str() == driver);
         let name = plugin.map_or(driver.as_str(), |known| &known.plugin.description().name);
         // A plugin chose both texts: neither may end the comment.
-        let (name, hint) = (visible(name), visible(login_hint));
+        let (name, hint) = (terminal_safe(name), terminal_safe(login_hint));
         let login = if hint.is_empty() { String::new() } else { format!(" Login: {hint}") };
         // Writing to a string cannot fail.
         let _written = write!(text, "\n# {name}.{login}\n[models.{model}]\ndriver = \"{driver}\"\n");

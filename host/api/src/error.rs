@@ -151,7 +151,7 @@ impl From<Failure> for ApiError {
             error: Box::new(error),
             retry_after: failure.retry.as_ref().and_then(|hint| hint.wait(Timestamp::now())),
             remembered: None,
-            never_again: !failure.category.invites_another_try(),
+            never_again: !failure.category.client_may_retry(),
         }
     }
 }

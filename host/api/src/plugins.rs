@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use agentbay_domain::{Features, visible, visible_path};
+use agentbay_domain::{Features, terminal_safe, terminal_safe_path};
 use agentbay_runs::plugins::{Health, LoadedPlugin, Refusal, contracts};
 use axum::Json;
 use axum::extract::State as FromState;
@@ -55,7 +55,7 @@ pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
 }
 
 pub(super) fn paths(paths: &[PathBuf]) -> Vec<String> {
-    paths.iter().map(|path| visible_path(path)).collect()
+    paths.iter().map(|path| terminal_safe_path(path)).collect()
 }
 
 impl Plugin {
@@ -78,6 +78,6 @@ impl Plugin {
 
 impl Refused {
     pub(super) fn of(refusal: &Refusal) -> Self {
-        Self { file: visible_path(&refusal.path), reason: visible(&refusal.reason).into_owned() }
+        Self { file: terminal_safe_path(&refusal.path), reason: terminal_safe(&refusal.reason).into_owned() }
     }
 }

@@ -1,6 +1,6 @@
 //! `policy`: what agents may leave in a repository.
 
-use agentbay_domain::{Helpers, RepoPath};
+use agentbay_domain::{HelperScripts, RepoPath};
 
 use super::section::{Item, Section};
 
@@ -38,13 +38,13 @@ pub(super) fn or(own: Option<PolicyTable>, defaults: Option<&PolicyTable>) -> Op
 
 impl PolicyTable {
     /// The policy, with the defaults for what was not said.
-    pub(super) fn into_helpers(self) -> Helpers {
+    pub(super) fn into_helpers(self) -> HelperScripts {
         if !self.may_create_helpers.unwrap_or(false) {
-            return Helpers::Forbidden;
+            return HelperScripts::Forbidden;
         }
-        let log = self.log.unwrap_or_else(RepoPath::of_log);
-        Helpers::Allowed {
-            dir: self.helpers_dir.unwrap_or_else(RepoPath::of_helpers),
+        let log = self.log.unwrap_or_else(RepoPath::default_log);
+        HelperScripts::Allowed {
+            dir: self.helpers_dir.unwrap_or_else(RepoPath::default_helpers_dir),
             log: Some(log).filter(|_| self.auto_commit.unwrap_or(false)),
         }
     }

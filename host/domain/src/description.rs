@@ -15,7 +15,7 @@ impl PluginId {
     }
 
     /// Returns whether a file name without `.wasm` belongs to this plugin: `NAME` or `NAME-VERSION`.
-    pub fn names(&self, stem: &str) -> bool {
+    pub fn matches_file_stem(&self, stem: &str) -> bool {
         stem.strip_prefix(self.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     }
 }

@@ -61,7 +61,7 @@ pub struct Extra {
 
 impl Extra {
     /// Returns whether the plugin requests a short wait after the end of the turn, because more output may follow.
-    pub fn asks_to_settle(&self) -> bool {
+    pub fn requests_settle(&self) -> bool {
         self.kind == "settle"
     }
 }
@@ -98,10 +98,10 @@ pub enum Event {
 
 impl Event {
     /// Approximate bytes of memory that an event takes in addition to its text.
-    pub const COST: u64 = 64;
+    pub const OVERHEAD: u64 = 64;
 
     /// The approximate bytes of memory that it takes.
-    pub fn bytes(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         let text = match self {
             Self::Text(text) | Self::Reasoning(text) | Self::Session(text) | Self::Reply(text) => text.len(),
             Self::ToolCall(call) => call.id.len() + call.name.len() + call.input.len(),
@@ -111,7 +111,7 @@ impl Event {
             Self::Done(outcome) => outcome.text_len(),
             Self::TextBreak | Self::Usage(_) | Self::EndInput => 0,
         };
-        Self::COST + text as u64
+        Self::OVERHEAD + text as u64
     }
 
     /// Returns whether it is part of the answer to the client.

@@ -34,18 +34,18 @@ pub enum Category {
 
 impl Category {
     /// Returns whether the same run may succeed a moment later.
-    pub fn may_try_again(self) -> bool {
+    pub fn is_transient(self) -> bool {
         matches!(self, Self::RateLimit | Self::Network | Self::Server | Self::Timeout)
     }
 
     /// Returns whether the client is asked to retry on its own. For any other category a retry would start another run
     /// that fails in the same way or repeats work that was already done.
-    pub fn invites_another_try(self) -> bool {
+    pub fn client_may_retry(self) -> bool {
         self == Self::RateLimit
     }
 
     /// Returns whether another model may succeed where this one failed.
-    pub fn may_fall_back(self) -> bool {
+    pub fn allows_fallback(self) -> bool {
         matches!(self, Self::Quota | Self::Network | Self::Server | Self::Timeout | Self::NotFound | Self::Unknown)
     }
 

@@ -92,8 +92,8 @@ pub struct PluginLimits {
     /// Events that one call may return. A call receives at most 64 KiB, except for the end of a line that started
     /// before: this is one event for each byte.
     pub events: usize,
-    /// Bytes of all events of one run, including [`Event::COST`](super::Event::COST) for each: twice what a CLI may
-    /// print.
+    /// Bytes of all events of one run, including [`Event::OVERHEAD`](super::Event::OVERHEAD) for each: twice what a CLI
+    /// may print.
     pub output: u64,
     /// Notices of one run that are logged.
     pub notices: usize,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Helpers, Permission, PluginId, RunLimits};
+use super::{HelperScripts, Permission, PluginId, RunLimits};
 
 /// What the configuration does with a variable of the CLI's environment.
 #[derive(Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub struct CliTarget {
     /// Set if each run works in a worktree of its own.
     pub worktree: Option<Worktree>,
     /// What the agent may add to the repository. Unset: the prompt does not mention it.
-    pub helpers: Option<Helpers>,
+    pub helpers: Option<HelperScripts>,
     /// The vendor's model name.
     pub model: Option<String>,
     /// The file to start instead of the driver's program, or a bare name to find on PATH.

@@ -10,7 +10,7 @@ use super::Failure;
 /// Why the agent stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stop {
+pub enum StopReason {
     /// It finished its answer.
     EndTurn,
     /// It reached its limit of steps.
@@ -27,7 +27,7 @@ pub enum Outcome {
     /// The agent answered.
     Finished {
         /// Why the agent stopped.
-        stop: Stop,
+        stop: StopReason,
         /// The answer, used only if no text arrived before.
         answer: Option<String>,
     },
@@ -57,7 +57,7 @@ impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (stop, failure, answer) = match self {
             Self::Finished { stop, answer } => (*stop, None, answer),
-            Self::Failed { failure, answer } => (Stop::EndTurn, Some(failure), answer),
+            Self::Failed { failure, answer } => (StopReason::EndTurn, Some(failure), answer),
         };
         let mut record = serializer.serialize_struct("Outcome", 3)?;
         record.serialize_field("answer", answer)?;

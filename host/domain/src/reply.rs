@@ -43,11 +43,11 @@ pub enum Reply {
 
 impl Reply {
     /// The approximate bytes of memory that it takes.
-    pub fn bytes(&self) -> u64 {
+    pub fn size(&self) -> u64 {
         let text = match self {
             Self::Added { text, .. } => text.len(),
             Self::Opened { .. } | Self::Closed { .. } => 0,
         };
-        Event::COST + text as u64
+        Event::OVERHEAD + text as u64
     }
 }

@@ -22,7 +22,7 @@ pub fn is_deceptive(c: char) -> bool {
 }
 
 /// Writes deceptive characters as Rust escapes: `\n`, `\u{202e}`.
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub fn terminal_safe(text: &str) -> Cow<'_, str> {
     if !text.contains(is_deceptive) {
         return Cow::Borrowed(text);
     }
@@ -31,10 +31,10 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 /// The same for a path. Bytes that are not UTF-8 are written as `\xff`.
-pub fn visible_path(path: &Path) -> String {
+pub fn terminal_safe_path(path: &Path) -> String {
     let mut text = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
-        text += &visible(chunk.valid());
+        text += &terminal_safe(chunk.valid());
         for byte in chunk.invalid() {
             // Writing to a string cannot fail.
             let _written = write!(text, "\\x{byte:02x}");
@@ -52,12 +52,12 @@ mod tests {
 
     #[test]
     fn control_and_invisible_characters_are_escaped() {
-        assert_eq!(visible("plain ä 🦀.wasm"), "plain ä 🦀.wasm");
-        assert_eq!(visible("a\u{1b}[2Jb\nc\rd"), "a\\u{1b}[2Jb\\nc\\rd");
+        assert_eq!(terminal_safe("plain ä 🦀.wasm"), "plain ä 🦀.wasm");
+        assert_eq!(terminal_safe("a\u{1b}[2Jb\nc\rd"), "a\\u{1b}[2Jb\\nc\\rd");
         for c in ['\u{202e}', '\u{2066}', '\u{2028}', '\u{200b}', '\u{feff}', '\u{85}', '\u{e0041}'] {
-            assert_eq!(visible(&format!("x{c}y")), format!("x\\u{{{:x}}}y", u32::from(c)));
+            assert_eq!(terminal_safe(&format!("x{c}y")), format!("x\\u{{{:x}}}y", u32::from(c)));
         }
         let path = Path::new(OsStr::from_bytes(b"/a/\xff\x1b.wasm"));
-        assert_eq!(visible_path(path), "/a/\\xff\\u{1b}.wasm");
+        assert_eq!(terminal_safe_path(path), "/a/\\xff\\u{1b}.wasm");
     }
 }

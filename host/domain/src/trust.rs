@@ -49,37 +49,37 @@ pub struct Authority {
     /// The programs that may be started even if the model's `program` does not name them.
     pub programs: BTreeSet<String>,
     /// The variables that may be set or removed. Some are always refused.
-    pub variables: Granted,
+    pub variables: VariableGrant,
 }
 
 /// The variables that a plugin's plans may set or remove.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Granted {
+pub enum VariableGrant {
     /// Any: the plugin is built in, and its grant does not restrict them.
-    Own,
+    Any,
     /// Only the granted ones.
     Only(BTreeSet<String>),
 }
 
-impl Default for Granted {
+impl Default for VariableGrant {
     fn default() -> Self {
         Self::Only(BTreeSet::new())
     }
 }
 
-impl Granted {
+impl VariableGrant {
     /// The variables of a plugin with this grant.
-    pub fn by(grant: Option<&Grant>, is_built_in: bool) -> Self {
+    pub fn from_grant(grant: Option<&Grant>, is_built_in: bool) -> Self {
         match grant.and_then(|grant| grant.env.clone()) {
-            None if is_built_in => Self::Own,
+            None if is_built_in => Self::Any,
             named => Self::Only(named.unwrap_or_default()),
         }
     }
 
     /// Returns whether this variable may be set or removed.
-    pub fn covers(&self, name: &str) -> bool {
+    pub fn allows(&self, name: &str) -> bool {
         match self {
-            Self::Own => true,
+            Self::Any => true,
             Self::Only(names) => names.contains(name),
         }
     }
@@ -88,7 +88,7 @@ impl Granted {
 impl Trust {
     /// Returns the grant for a plugin file, by its name: `NAME.wasm` or `NAME-VERSION.wasm`.
     pub fn grant_for_file(&self, stem: &str) -> Option<(&PluginId, &Grant)> {
-        let matching = self.grants.iter().filter(|(id, _)| id.names(stem));
+        let matching = self.grants.iter().filter(|(id, _)| id.matches_file_stem(stem));
         matching.max_by_key(|(id, _)| id.as_str().len())
     }
 
@@ -118,8 +118,8 @@ mod tests {
             (None, true, [true, true]),
             (Some(Grant::default()), true, [true, true]),
         ] {
-            let granted = Granted::by(grant.as_ref(), is_built_in);
-            assert_eq!(["X", "x"].map(|name| granted.covers(name)), covered, "{grant:?} {is_built_in}");
+            let granted = VariableGrant::from_grant(grant.as_ref(), is_built_in);
+            assert_eq!(["X", "x"].map(|name| granted.allows(name)), covered, "{grant:?} {is_built_in}");
         }
     }
 

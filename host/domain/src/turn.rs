@@ -70,7 +70,7 @@ impl FromStr for RunId {
 
 impl Turn {
     /// The length in JSON of the texts that clients choose. They arrive as JSON, and most CLIs receive them as JSON.
-    pub fn bytes(&self) -> u64 {
+    pub fn json_len(&self) -> u64 {
         let texts = [Some(&self.prompt), self.system.as_ref(), self.output_schema.as_ref()];
         texts.into_iter().flatten().flat_map(|text| text.bytes()).map(bytes_in_json).sum()
     }
@@ -120,8 +120,8 @@ mod tests {
         for text in ["", "plain é 🦀", "\"quoted\" \\", "\n\r\t\u{8}\u{c}", "\0\u{1b}\u{1f}\u{7f}"] {
             let json = serde_json::to_string(text).unwrap().len() as u64 - 2;
             let system = Some(text.to_owned());
-            assert_eq!(Turn { prompt: text.to_owned(), ..Turn::default() }.bytes(), json, "{text:?}");
-            assert_eq!(Turn { system, ..Turn::default() }.bytes(), json, "{text:?}");
+            assert_eq!(Turn { prompt: text.to_owned(), ..Turn::default() }.json_len(), json, "{text:?}");
+            assert_eq!(Turn { system, ..Turn::default() }.json_len(), json, "{text:?}");
         }
     }
 }

@@ -67,7 +67,7 @@ impl UsageTally {
 
     /// Returns the run's total. `None` if the CLI reported no usage, or if it `resumed` a session and reported the
     /// session's totals, of which this run's share is unknown.
-    pub fn told(self, resumed: bool) -> Option<Usage> {
+    pub fn total(self, resumed: bool) -> Option<Usage> {
         self.total.filter(|_| !(resumed && self.is_session_total))
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     fn tally(reports: &[UsageReport]) -> Option<u64> {
         let mut tally = UsageTally::default();
         reports.iter().for_each(|report| tally.add(*report));
-        tally.told(false).map(|usage| usage.input)
+        tally.total(false).map(|usage| usage.input)
     }
 
     #[test]
@@ -133,16 +133,16 @@ mod tests {
         let mut tally = UsageTally::default();
         tally.add(UsageReport { scope: UsageScope::Run, usage });
         let expected = Usage { input: 5, cached_input: 4, cache_write: 1, output: MAX_TOKENS, reasoning: MAX_TOKENS };
-        assert_eq!(tally.told(false), Some(expected));
+        assert_eq!(tally.total(false), Some(expected));
     }
 
     #[test]
     fn the_totals_of_a_session_do_not_count_for_a_run_that_resumed_it() {
         let mut tally = UsageTally::default();
         tally.add(report(UsageScope::Thread, 300));
-        assert_eq!((tally.told(true), tally.told(false).is_some()), (None, true));
+        assert_eq!((tally.total(true), tally.total(false).is_some()), (None, true));
         tally.add(report(UsageScope::Run, 3));
-        assert_eq!(tally.told(true).map(|usage| usage.input), Some(3));
+        assert_eq!(tally.total(true).map(|usage| usage.input), Some(3));
     }
 
     #[test]

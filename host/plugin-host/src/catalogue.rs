@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agentbay_domain::{Authority, Description, Granted, PluginId, PluginLimits, Trust, Wasi, visible_path};
+use agentbay_domain::{Authority, Description, PluginId, PluginLimits, Trust, VariableGrant, Wasi, terminal_safe_path};
 
 use super::admission::{Admission, AdmissionRules};
 use super::driver::Driver;
@@ -82,7 +82,7 @@ impl Catalogue {
         let own = || built_in(&self.embedded, id).map(|built_in| built_in.programs.iter().cloned().collect());
         let authority = Authority {
             programs: granted.or_else(own).unwrap_or_default(),
-            variables: Granted::by(grant, self.is_built_in(plugin)),
+            variables: VariableGrant::from_grant(grant, self.is_built_in(plugin)),
         };
         let limits = self.rules.trust.limits_of(id, self.rules.limits);
         Driver { plugin: Arc::clone(plugin), authority, limits }
@@ -179,10 +179,10 @@ fn is_named_after(id: &PluginId, path: &Path) -> bool {
 
 /// The refusal of a file whose id another file has as well.
 fn duplicate_id(id: &PluginId, path: &Path, chosen: Option<&Candidate>, candidates: &[Candidate]) -> Refusal {
-    let others = candidates.iter().filter(|(other, _)| other != path).map(|(other, _)| visible_path(other));
+    let others = candidates.iter().filter(|(other, _)| other != path).map(|(other, _)| terminal_safe_path(other));
     let id = id.clone();
     let reason = match chosen {
-        Some((chosen, _)) => LoadError::IdInUse { id, other: visible_path(chosen) },
+        Some((chosen, _)) => LoadError::IdInUse { id, other: terminal_safe_path(chosen) },
         None => LoadError::DuplicateId { id, other: others.collect::<Vec<_>>().join(" and ") },
     };
     Refusal { path: path.to_owned(), reason: reason.to_string() }

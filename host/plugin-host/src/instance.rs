@@ -177,7 +177,7 @@ impl Instance {
     /// # Errors
     /// The plugin traps, or its plan is invalid.
     pub async fn prepare(&mut self, turn: &Turn) -> Result<Result<Plan, Failure>, CallError> {
-        self.0.turn = turn.bytes();
+        self.0.turn = turn.json_len();
         let turn = turn.clone();
         let answer = self
             .0
@@ -193,7 +193,7 @@ impl Instance {
     /// # Errors
     /// The plugin traps.
     pub async fn transcript(self, turn: &Turn) -> Result<Transcript, CallError> {
-        let (turn, mut caller) = (turn.clone(), Caller { turn: turn.bytes(), ..self.0 });
+        let (turn, mut caller) = (turn.clone(), Caller { turn: turn.json_len(), ..self.0 });
         let made = caller.call("transcript.constructor", move |Guest { store, agent }| {
             Box::pin(async move { agent.transcript(store, &turn).await })
         });

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agentbay_domain::{Description, PluginId, PluginLimits, Sha256Sum, Signer, Wasi, visible_path};
+use agentbay_domain::{Description, PluginId, PluginLimits, Sha256Sum, Signer, Wasi, terminal_safe_path};
 use bytes::Bytes;
 use tokio::task::spawn_blocking;
 use wasmtime::component::types::ComponentItem;
@@ -33,7 +33,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Embedded => f.write_str("embedded"),
-            Self::File(path) => f.write_str(&visible_path(path)),
+            Self::File(path) => f.write_str(&terminal_safe_path(path)),
         }
     }
 }

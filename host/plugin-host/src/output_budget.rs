@@ -32,7 +32,7 @@ impl OutputBudget {
         if events.len() > self.max_events {
             return Err(BudgetExceeded::Events(events.len()));
         }
-        let bytes = events.iter().map(Event::bytes).fold(self.bytes, u64::saturating_add);
+        let bytes = events.iter().map(Event::size).fold(self.bytes, u64::saturating_add);
         self.bytes = bytes;
         if bytes > self.max_bytes { Err(BudgetExceeded::Run) } else { Ok(()) }
     }
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_events_of_a_run_are_limited_by_text_and_number() {
-        let mut by_number = budget(10, 3 * (Event::COST + 1));
+        let mut by_number = budget(10, 3 * (Event::OVERHEAD + 1));
         assert_eq!([by_number.count(&texts(2)), by_number.count(&texts(1))], [Ok(()), Ok(())]);
         assert_eq!(by_number.count(&[Event::TextBreak]), Err(BudgetExceeded::Run));
         let long = Event::Text("x".repeat(200));

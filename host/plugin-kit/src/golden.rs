@@ -58,8 +58,8 @@ fn file(folder: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use agentbay_domain::{
-        Category, Extra, Failure, Level, Notice, Outcome, RetryHint, Stop, ToolCall, ToolResult, Usage, UsageReport,
-        UsageScope,
+        Category, Extra, Failure, Level, Notice, Outcome, RetryHint, StopReason, ToolCall, ToolResult, Usage,
+        UsageReport, UsageScope,
     };
 
     use super::*;
@@ -74,7 +74,7 @@ mod tests {
         let failure = Failure { retry, ..Failure::new(Category::RateLimit, "m", "d") };
         let usage =
             UsageReport { scope: UsageScope::Step, usage: Usage { input: 1, cached_input: 2, ..Usage::default() } };
-        let outcome = Outcome::Finished { stop: Stop::MaxTurns, answer: Some(text("a")) };
+        let outcome = Outcome::Finished { stop: StopReason::MaxTurns, answer: Some(text("a")) };
         let events = vec![
             Event::Text(text("x\n")),
             Event::TextBreak,

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use agentbay_config::{Config, Overrides, Source, Template};
 use agentbay_domain::{
-    Authority, Category, CliTarget, Conversation, EnvSetting, Event, Granted, Message, Model, Outcome, Permission,
-    Plan, PluginId, Role, SessionId, Trust, Turn,
+    Authority, Category, CliTarget, Conversation, EnvSetting, Event, Message, Model, Outcome, Permission, Plan,
+    PluginId, Role, SessionId, Trust, Turn, VariableGrant,
 };
 use agentbay_os::process::{Watchdog, find};
 use agentbay_plugin_host::{Driver, PluginSet, is_embedded};
@@ -164,7 +164,7 @@ fn authority(options: &RunOptions, subject: &Subject, trust: &Trust) -> Authorit
     let configured = grant.and_then(|grant| grant.programs.as_ref()).into_iter().flatten();
     Authority {
         programs: options.allow.iter().chain(own).chain(configured).cloned().collect(),
-        variables: Granted::by(grant, is_embedded(subject.plugin.sha256())),
+        variables: VariableGrant::from_grant(grant, is_embedded(subject.plugin.sha256())),
     }
 }
 

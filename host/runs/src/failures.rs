@@ -80,7 +80,7 @@ impl Failures {
     fn remember_at(&self, at: Instant, request: RequestId, failure: &Failure, generation: u64, memory: Duration) {
         let now = Timestamp::now();
         let hinted = failure.retry.as_ref().and_then(|hint| hint.wait(now));
-        let invites = failure.category.invites_another_try();
+        let invites = failure.category.client_may_retry();
         let lasts = hinted.filter(|_| !invites).map_or(memory, |hinted| hinted.min(memory));
         let Some(until) = at.checked_add(lasts).filter(|until| *until > at) else { return };
         let retry = hinted.and_then(|hinted| at_epoch(now, hinted));
@@ -120,7 +120,7 @@ impl Failures {
         if began != generation || then.is_some_and(|then| then != logins()) {
             self.forget(request);
             Before::Outdated
-        } else if failure.category.invites_another_try() {
+        } else if failure.category.client_may_retry() {
             Before::Invited
         } else {
             Before::Failed { failure, ago: now.duration_since(at) }

@@ -215,10 +215,10 @@ impl State {
 /// The bytes that a step takes, approximately.
 fn weight(step: &Step) -> u64 {
     match step {
-        Step::Reply(reply) => reply.bytes(),
-        Step::Session(id) => Event::COST + id.len() as u64,
-        Step::Ended(ended) => Event::COST + ended.outcome.text_len() as u64,
-        Step::Trying { .. } | Step::Failed(_) | Step::PluginFailed(_) => Event::COST,
+        Step::Reply(reply) => reply.size(),
+        Step::Session(id) => Event::OVERHEAD + id.len() as u64,
+        Step::Ended(ended) => Event::OVERHEAD + ended.outcome.text_len() as u64,
+        Step::Trying { .. } | Step::Failed(_) | Step::PluginFailed(_) => Event::OVERHEAD,
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_listener_that_does_not_read_delays_the_run_and_only_the_end_is_sent() {
-        let (writer, _feed, mut listener) = feed(2 * Event::COST, None);
+        let (writer, _feed, mut listener) = feed(2 * Event::OVERHEAD, None);
         let step = text("a");
         assert_eq!([sent(&writer, &step), sent(&writer, &step), sent(&writer, &step)], [true, true, false]);
         assert_eq!(read(&mut listener), Some(step.clone()));
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_feed_over_its_limit_cannot_be_joined_and_keeps_only_what_is_unread() {
-        let (writer, feed, mut listener) = feed(2 * Event::COST, Some(Duration::ZERO));
+        let (writer, feed, mut listener) = feed(2 * Event::OVERHEAD, Some(Duration::ZERO));
         for _ in 0..4 {
             assert!(sent(&writer, &text("a")));
             assert!(read(&mut listener).is_some());

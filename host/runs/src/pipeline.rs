@@ -168,7 +168,7 @@ impl Job {
         let in_time = |wait: &Duration| Instant::now() + *wait < until;
         let next = match retries.next(failure, Timestamp::now()).filter(in_time) {
             Some(wait) => Next::Retry(wait),
-            None if others && category.may_fall_back() => Next::Fallback,
+            None if others && category.allows_fallback() => Next::Fallback,
             None => return Next::End(Box::new(attempted)),
         };
         if let Some(cleanup) = attempted.cleanup.take() {
@@ -208,7 +208,7 @@ impl Job {
             self.memory.iter().for_each(Memory::forget);
             return;
         };
-        if failure.category.invites_another_try() {
+        if failure.category.client_may_retry() {
             self.handle.forbid_joining();
         }
         let model = &self.route.model;

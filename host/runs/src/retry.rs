@@ -31,7 +31,7 @@ impl Retries {
 
     /// The time to wait before the next attempt after this failure, or `None` if there is none.
     pub(super) fn next(&mut self, failure: &Failure, now: Timestamp) -> Option<Duration> {
-        if !failure.category.may_try_again() {
+        if !failure.category.is_transient() {
             return None;
         }
         let wait = self.waits.next()?.min(self.longest);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agentbay_domain::{Access, Limits, Model, OwnAddress, PluginId};
+use agentbay_domain::{Access, Limits, Model, PluginId, ServerAddress};
 use agentbay_plugin_host::{Driver, PluginSet};
 use arc_swap::ArcSwap;
 use tokio::sync::Notify;
@@ -20,7 +20,7 @@ pub struct Snapshot {
     /// Who may use the server.
     pub access: Access,
     /// The address of the server itself, if there is one.
-    pub own: Option<OwnAddress>,
+    pub own: Option<ServerAddress>,
     /// The limits.
     pub limits: Limits,
     /// The number of plugins that were added, removed or replaced since the first snapshot. Set when it is published.

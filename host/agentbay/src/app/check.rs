@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use agentbay_config::{Fault, Inspected, Overrides, Source};
-use agentbay_domain::visible_path;
+use agentbay_domain::terminal_safe_path;
 use agentbay_runs::doctor::examine;
 use serde::Serialize;
 
@@ -48,7 +48,7 @@ pub async fn check(source: &Source, screen: &dyn Screen) -> Result<Vec<Finding>,
 
 async fn referred(loaded: &Loaded) -> Vec<Finding> {
     let refused = loaded.snapshot.plugins.refusals.iter().map(|refusal| Finding {
-        file: Some(visible_path(&refusal.path)),
+        file: Some(terminal_safe_path(&refusal.path)),
         line: None,
         key: None,
         message: refusal.reason.clone(),
@@ -77,6 +77,6 @@ impl Finding {
 impl From<Fault> for Finding {
     fn from(fault: Fault) -> Self {
         let Fault { file, line, key, message } = fault;
-        Self { file: Some(visible_path(&file)), line, key, message }
+        Self { file: Some(terminal_safe_path(&file)), line, key, message }
     }
 }

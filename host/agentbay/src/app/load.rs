@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agentbay_config::{Config, Models, Overrides, Source};
-use agentbay_domain::{Environment, Model, OwnAddress, PluginId};
+use agentbay_domain::{Environment, Model, PluginId, ServerAddress};
 use agentbay_os::process;
 use agentbay_plugin_host::{Catalogue, PluginSet, ScanOptions};
 use agentbay_runs::{Snapshot, compiler};
@@ -82,7 +82,7 @@ pub(super) fn snapshot(
         Models::Discovered { template } => discovered(&plugins, host, |driver| template.for_driver(driver)),
     };
     let access = config.server.access.clone();
-    let own = Some(OwnAddress::new(listen, access.hosts()));
+    let own = Some(ServerAddress::new(listen, access.hosts()));
     Snapshot { generation, plugins, models, access, own, limits: config.limits, swaps: 0 }
 }
 

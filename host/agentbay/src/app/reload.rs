@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use agentbay_config::{Config, Overrides, Running, Seen, Source};
-use agentbay_domain::{Environment, OwnAddress, visible_path};
+use agentbay_domain::{Environment, ServerAddress, terminal_safe_path};
 use agentbay_plugin_host::{Catalogue, Refusal, ScanOptions};
 use agentbay_runs::Snapshots;
 use agentbay_runs::reload::{ReloadReport, ReloadRequests};
@@ -47,7 +47,7 @@ impl Reload {
     ) -> Self {
         let Loaded { config, catalogue, mut snapshot, host, .. } = loaded;
         // The system chose the port if the settings have port 0.
-        snapshot.own = Some(OwnAddress::new(listen, snapshot.access.hosts()));
+        snapshot.own = Some(ServerAddress::new(listen, snapshot.access.hosts()));
         let generation = snapshot.generation;
         let (held, refusals, model_faults) = (HeldChange::default(), Vec::new(), ModelFaults::default());
         let mut reload = Self {
@@ -153,7 +153,7 @@ impl Reload {
 
     fn log_refusals(&mut self, refusals: &[Refusal]) {
         for refusal in refusals.iter().filter(|refusal| !self.refusals.contains(refusal)) {
-            tracing::error!(file = visible_path(&refusal.path), reason = refusal.reason, "plugin refused");
+            tracing::error!(file = terminal_safe_path(&refusal.path), reason = refusal.reason, "plugin refused");
         }
         self.refusals = refusals.to_vec();
     }

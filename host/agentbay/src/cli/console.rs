@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agentbay_domain::{Environment, visible};
+use agentbay_domain::{Environment, terminal_safe};
 use agentbay_runs::doctor::Examined;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing_subscriber::fmt::MakeWriter;
@@ -108,7 +108,7 @@ fn spinner(work: &str) -> ProgressBar {
 impl Screen for Console {
     fn progress(&self, work: Option<&str>) {
         if self.stderr_moves {
-            self.show_progress(work.map(visible).as_deref());
+            self.show_progress(work.map(terminal_safe).as_deref());
         }
     }
 

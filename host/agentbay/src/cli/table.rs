@@ -1,7 +1,7 @@
 //! A table of text with aligned columns. On a terminal that is too narrow for it, the last column is wrapped, or each row
 //! becomes a block of lines. Nothing is cut off. What is in a table is decided by the commands.
 
-use agentbay_domain::visible;
+use agentbay_domain::terminal_safe;
 use unicode_width::UnicodeWidthStr;
 
 /// The space between two columns.
@@ -34,8 +34,8 @@ impl<const N: usize> Table<N> {
 
     /// Adds a row, and remarks that are shown below it. An empty cell is shown as a dash.
     pub(super) fn row(&mut self, cells: [String; N], remarks: impl IntoIterator<Item = String>) {
-        let shown = |text: String| if text.is_empty() { "-".to_owned() } else { visible(&text).into_owned() };
-        let remarks = remarks.into_iter().map(|remark| visible(&remark).into_owned()).collect();
+        let shown = |text: String| if text.is_empty() { "-".to_owned() } else { terminal_safe(&text).into_owned() };
+        let remarks = remarks.into_iter().map(|remark| terminal_safe(&remark).into_owned()).collect();
         self.rows.push(Row { cells: cells.map(shown), remarks });
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use agentbay_config::{Config, Overrides, Source};
-use agentbay_domain::{Environment, visible_path};
+use agentbay_domain::{Environment, terminal_safe_path};
 use agentbay_workspace::{ListedWorktree, Released, WorktreeState};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -75,7 +75,7 @@ fn list(config: &Config, json: bool, console: &Console) -> io::Result<()> {
             WorktreeState::Kept => "kept",
             WorktreeState::Stale => "stale",
         };
-        table.row([run.to_string(), model, state.to_owned(), visible_path(&repo), visible_path(&path)], []);
+        table.row([run.to_string(), model, state.to_owned(), terminal_safe_path(&repo), terminal_safe_path(&path)], []);
     }
     if table.is_empty() { writeln!(io::stdout(), "no worktrees") } else { console.print(&table) }
 }
@@ -87,7 +87,7 @@ fn to_json(worktree: &ListedWorktree) -> Value {
         WorktreeState::Kept => "kept",
         WorktreeState::Stale => "stale",
     };
-    let (repo, path) = (visible_path(repo), visible_path(path));
+    let (repo, path) = (terminal_safe_path(repo), terminal_safe_path(path));
     json!({ "run": run.to_string(), "model": model, "state": state, "repo": repo, "path": path })
 }
 

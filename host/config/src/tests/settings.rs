@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use agentbay_domain::{
-    Access, CliTarget, ConnectionLimits, EnvSetting, Grant, Helpers, HttpLimits, Keep, Model, Permission, PluginLimits,
-    QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
+    Access, CliTarget, ConnectionLimits, EnvSetting, Grant, HelperScripts, HttpLimits, Keep, Model, Permission,
+    PluginLimits, QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
 };
 
 use super::super::{Limits, Overrides, Plugins, Server, Watching, load};
@@ -189,7 +189,7 @@ fn every_key_of_a_model_is_read() {
             base: "origin/main".to_owned(),
             keep: Keep::Always,
         }),
-        helpers: Some(Helpers::Allowed { dir: path("bin/agent"), log: Some(path("docs/LOG.md")) }),
+        helpers: Some(HelperScripts::Allowed { dir: path("bin/agent"), log: Some(path("docs/LOG.md")) }),
         model: Some("gpt-5".to_owned()),
         program: Some(folder.path().join("bin/agent")),
         permission: Permission::ReadOnly,
@@ -323,15 +323,15 @@ fn a_policy_takes_from_the_defaults_what_it_does_not_say() {
         let text = format!("[defaults]\n{defaults}\n[models.x]\ndriver = \"echo\"\nrepo = \".\"\n{own}\n");
         Folder::with(&[("proxy.toml", &text)]).models().first().map(cli).unwrap().helpers
     };
-    let allowed = |dir: &str, log: Option<&str>| Some(Helpers::Allowed { dir: path(dir), log: log.map(path) });
+    let allowed = |dir: &str, log: Option<&str>| Some(HelperScripts::Allowed { dir: path(dir), log: log.map(path) });
     assert_eq!(helpers("", ""), None);
-    assert_eq!(helpers("", "policy = {}"), Some(Helpers::Forbidden));
-    assert_eq!(helpers("", "policy = { auto_commit = true }"), Some(Helpers::Forbidden));
+    assert_eq!(helpers("", "policy = {}"), Some(HelperScripts::Forbidden));
+    assert_eq!(helpers("", "policy = { auto_commit = true }"), Some(HelperScripts::Forbidden));
     assert_eq!(helpers("", "policy = { may_create_helpers = true }"), allowed("tools/agent", None));
     let defaults = "policy = { may_create_helpers = true, helpers_dir = \"bin\", auto_commit = true }";
     assert_eq!(helpers(defaults, ""), allowed("bin", Some("AGENT_LOG.md")));
     assert_eq!(helpers(defaults, "policy = { helpers_dir = \"x/\" }"), allowed("x", Some("AGENT_LOG.md")));
-    assert_eq!(helpers(defaults, "policy = { may_create_helpers = false }"), Some(Helpers::Forbidden));
+    assert_eq!(helpers(defaults, "policy = { may_create_helpers = false }"), Some(HelperScripts::Forbidden));
 }
 
 #[test]

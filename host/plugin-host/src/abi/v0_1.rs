@@ -197,10 +197,10 @@ impl From<wit::Outcome> for domain::Outcome {
             return Self::Failed { failure: failure.into(), answer };
         }
         let stop = match outcome.stop {
-            wit::Stop::EndTurn => domain::Stop::EndTurn,
-            wit::Stop::MaxTurns => domain::Stop::MaxTurns,
-            wit::Stop::MaxTokens => domain::Stop::MaxTokens,
-            wit::Stop::Refusal => domain::Stop::Refusal,
+            wit::Stop::EndTurn => domain::StopReason::EndTurn,
+            wit::Stop::MaxTurns => domain::StopReason::MaxTurns,
+            wit::Stop::MaxTokens => domain::StopReason::MaxTokens,
+            wit::Stop::Refusal => domain::StopReason::Refusal,
         };
         Self::Finished { stop, answer }
     }

@@ -1,6 +1,6 @@
 //! What the chat surface writes, as the OpenAI API spells it.
 
-use agentbay_domain::{Stop, Usage};
+use agentbay_domain::{StopReason, Usage};
 use serde::Serialize;
 
 /// What stands at the head of an answer, and of every chunk of one.
@@ -160,11 +160,11 @@ fn clamped(usage: Usage) -> Usage {
 }
 
 /// Why an answer ended, in the words that typed clients know.
-pub fn finish_reason(stop: Stop) -> &'static str {
+pub fn finish_reason(stop: StopReason) -> &'static str {
     match stop {
-        Stop::EndTurn => "stop",
-        Stop::MaxTurns | Stop::MaxTokens => "length",
-        Stop::Refusal => "content_filter",
+        StopReason::EndTurn => "stop",
+        StopReason::MaxTurns | StopReason::MaxTokens => "length",
+        StopReason::Refusal => "content_filter",
     }
 }
 

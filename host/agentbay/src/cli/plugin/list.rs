@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use agentbay_domain::visible_path;
+use agentbay_domain::terminal_safe_path;
 use agentbay_plugin_host::{Health, LoadedPlugin};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(super) fn show(loaded: &Loaded, json: bool, console: &Console) -> io::Result
     console.print(&in_use(loaded, &servers))?;
     let mut refused = Table::new(["REFUSED FILE", "REASON"]);
     for refusal in &loaded.snapshot.plugins.refusals {
-        refused.row([visible_path(&refusal.path), refusal.reason.clone()], []);
+        refused.row([terminal_safe_path(&refusal.path), refusal.reason.clone()], []);
     }
     let mut kept = Table::new(["KEPT BY A SERVER", "VERSION", "SHA-256", "SERVER"]);
     for InServer { server, plugin } in only_in_servers(loaded, &servers) {
@@ -89,7 +89,7 @@ fn to_json(loaded: &Loaded, servers: &[ServerStatus]) -> Value {
         })
     });
     let refused = loaded.snapshot.plugins.refusals.iter();
-    let refused = refused.map(|refusal| json!({ "file": visible_path(&refusal.path), "reason": refusal.reason }));
+    let refused = refused.map(|refusal| json!({ "file": terminal_safe_path(&refusal.path), "reason": refusal.reason }));
     let kept = only_in_servers(loaded, servers).map(|one| {
         let PluginStatus { id, version, sha256, .. } = one.plugin;
         json!({ "id": id, "version": version, "sha256": sha256, "server": one.server.listen })

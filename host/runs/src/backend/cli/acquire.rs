@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use agentbay_domain::Helpers;
+use agentbay_domain::HelperScripts;
 use agentbay_os::process;
 use agentbay_workspace::{Additions, Git, TreeState, WorkspaceError};
 use tokio_util::sync::CancellationToken;
@@ -51,7 +51,7 @@ impl Cli {
 
     /// The content of the folder for helpers, if new files in it are to be committed.
     async fn additions(&self, git: &Git, workdir: &Path) -> Result<Option<Additions>, WorkspaceError> {
-        let Some(Helpers::Allowed { dir, log: Some(log) }) = &self.target.helpers else { return Ok(None) };
+        let Some(HelperScripts::Allowed { dir, log: Some(log) }) = &self.target.helpers else { return Ok(None) };
         let before = Additions::before(git, workdir, dir, log).await;
         known(before.inspect_err(|reason| tracing::warn!(%reason, "what the agent adds will not be committed")))
     }

@@ -108,7 +108,7 @@ impl Cli {
         let prompt_chars = dialog.turn.prompt.chars().count();
         let TurnResult { outcome, tally, answer_chars, may_retry, after } =
             pump::converse(attempt, &cleanup.slot, &self.target.driver, dialog, &mut process.child).await;
-        let reported = tally.told(attempt.request.session.is_some());
+        let reported = tally.total(attempt.request.session.is_some());
         let usage = reported.unwrap_or_else(|| Usage::estimate(prompt_chars, answer_chars));
         cleanup.process = Some(Process { after, ..process });
         (Ended { outcome, usage, usage_estimated: reported.is_none() }, may_retry)

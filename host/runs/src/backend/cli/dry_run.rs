@@ -1,6 +1,6 @@
 //! A check of what would keep a model from running, without starting anything: a turn is prepared and judged as for a run.
 
-use agentbay_domain::{CliTarget, Environment, Model, OwnAddress, RunId, Turn};
+use agentbay_domain::{CliTarget, Environment, Model, RunId, ServerAddress, Turn};
 use agentbay_plugin_host::{CallError, Driver, Origin};
 
 use super::error::PolicyError;
@@ -30,7 +30,7 @@ pub(crate) async fn dry_run(
     target: &CliTarget,
     driver: &Driver,
     host: &Environment,
-    own: Option<&OwnAddress>,
+    own: Option<&ServerAddress>,
 ) -> Vec<Finding> {
     let description = driver.plugin.description();
     let missing = policy::missing_abilities(&model.name, target, description);
@@ -48,7 +48,7 @@ async fn prepare(
     target: &CliTarget,
     driver: &Driver,
     host: &Environment,
-    own: Option<&OwnAddress>,
+    own: Option<&ServerAddress>,
 ) -> Result<Vec<Finding>, CallError> {
     let Driver { plugin, authority, limits } = driver;
     let mut instance = plugin.instance(limits).await?;

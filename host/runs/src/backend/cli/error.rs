@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use agentbay_domain::{Category, Failure, PluginId, RetryHint, visible_path};
+use agentbay_domain::{Category, Failure, PluginId, RetryHint, terminal_safe_path};
 use agentbay_os::process::{Obstacle, SpawnError};
 use agentbay_plugin_host::{CallError, PluginSet};
 use agentbay_workspace::WorkspaceError;
@@ -47,15 +47,16 @@ pub(super) enum MissingPlugin {
     #[error("the model `{model}` needs the driver `{driver}`, which is not loaded")]
     NotLoaded { model: String, driver: PluginId, loaded: String },
     /// The driver's file is new and still being compiled.
-    #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", visible_path(.file))]
+    #[error("the driver `{driver}` is still being compiled from {}: try again in a moment", terminal_safe_path(.file))]
     StillLoading { driver: PluginId, file: PathBuf },
 }
 
 impl MissingPlugin {
     pub(super) fn of(model: &str, driver: &PluginId, set: &PluginSet) -> Self {
         let driver = driver.clone();
-        let is_its_own =
-            |file: &PathBuf| file.file_stem().and_then(OsStr::to_str).is_some_and(|stem| driver.names(stem));
+        let is_its_own = |file: &PathBuf| {
+            file.file_stem().and_then(OsStr::to_str).is_some_and(|stem| driver.matches_file_stem(stem))
+        };
         match set.loading.iter().find(|file| is_its_own(file)).cloned() {
             Some(file) => Self::StillLoading { driver, file },
             None => {

@@ -27,7 +27,7 @@ mod text;
 
 use std::sync::Arc;
 
-use agentbay_domain::{CliTarget, Environment, Model, OwnAddress, PluginId, QueueLimits, SessionId};
+use agentbay_domain::{CliTarget, Environment, Model, PluginId, QueueLimits, ServerAddress, SessionId};
 use agentbay_plugin_host::Driver;
 
 pub(crate) use dry_run::{Finding, dry_run};
@@ -45,7 +45,7 @@ pub(crate) struct Cli {
     target: Arc<CliTarget>,
     driver: Result<Arc<Driver>, MissingPlugin>,
     /// The server's own address, if it has one: a CLI that sends its requests there would start itself.
-    own: Option<OwnAddress>,
+    own: Option<ServerAddress>,
 }
 
 impl Cli {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use agentbay_domain::{
-    Authority, CliTarget, Description, Environment, OwnAddress, Permission, Plan, PluginId, RunId, RunLimits,
+    Authority, CliTarget, Description, Environment, Permission, Plan, PluginId, RunId, RunLimits, ServerAddress,
 };
 use agentbay_os::process::{Command, Executable, SpawnError, Variables, find, is_withheld};
 use agentbay_plugin_host::Driver;
@@ -35,7 +35,7 @@ impl Policy<'_> {
         if let Some((name, _)) = plan.env().iter().find(|(name, value)| value.is_some() && is_withheld(name)) {
             return Err(PolicyError::Variable { driver: driver.clone(), name: name.clone() }.into());
         }
-        if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.variables.covers(name)) {
+        if let Some((name, _)) = plan.env().iter().find(|(name, _)| !authority.variables.allows(name)) {
             return Err(PolicyError::VariableNotGranted { driver: driver.clone(), name: name.clone() }.into());
         }
         let executable = find(&self.program(plan.program())?, host.get("PATH"))?;
@@ -84,11 +84,11 @@ pub(super) fn missing_abilities(
 pub(super) fn refuse_loop(
     driver: &PluginId,
     variables: &Variables,
-    own: Option<&OwnAddress>,
+    own: Option<&ServerAddress>,
 ) -> Result<(), PolicyError> {
     let Some(own) = own else { return Ok(()) };
     let text = |(name, value): (&OsString, &OsString)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()));
-    let looping = variables.iter().filter_map(text).find(|(name, value)| own.is_named_by(name, value));
+    let looping = variables.iter().filter_map(text).find(|(name, value)| own.matches_variable(name, value));
     match looping {
         Some((name, _)) => Err(PolicyError::Loop { driver: driver.clone(), name }),
         None => Ok(()),
@@ -137,7 +137,7 @@ impl From<SpawnError> for Refusal {
 mod tests {
     use std::num::NonZeroUsize;
 
-    use agentbay_domain::{EnvSetting, Features, Framing, Granted, Probe};
+    use agentbay_domain::{EnvSetting, Features, Framing, Probe, VariableGrant};
 
     use super::*;
 
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn command_of(env: &[(&str, Option<&str>)]) -> Result<Command, Refusal> {
-        let variables = Granted::Only(["X".to_owned()].into());
+        let variables = VariableGrant::Only(["X".to_owned()].into());
         let (target, authority) = (target(Some("/bin/sh")), Authority { variables, ..Authority::default() });
         let env = env.iter().map(|&(name, value)| (name.to_owned(), value.map(str::to_owned))).collect();
         let plan = Plan::new("codex".to_owned(), vec!["-x".to_owned()], env, vec![]).unwrap();

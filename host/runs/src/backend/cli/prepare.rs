@@ -50,7 +50,7 @@ impl Cli {
         let run_dir = RunDir::new(&context.runs_dir, attempt.id);
         let turn = self.turn(attempt, plugin, git, &site, &run_dir).await?;
 
-        let mut instance = plugin.instance(&limits.for_turn(turn.bytes())).await?;
+        let mut instance = plugin.instance(&limits.for_turn(turn.json_len())).await?;
         let plan = instance.prepare(&turn).await?.map_err(CliError::Refused)?;
         if *plugin.origin() == Origin::Embedded
             && let Some(option) = options::without_effect(&mut instance, &turn, &plan).await?

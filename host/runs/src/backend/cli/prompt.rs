@@ -3,7 +3,7 @@
 //! The agent file comes first, then the conversation so far, then a separator and the task. Without the first two there is
 //! only the task. `piece` writes one message.
 
-use agentbay_domain::{Conversation, Helpers, Message, Role};
+use agentbay_domain::{Conversation, HelperScripts, Message, Role};
 
 use super::piece::{Piece, joined, pieces};
 
@@ -25,7 +25,7 @@ pub(super) struct Around<'a> {
     /// The content of the repository's agent file.
     pub(super) agent_file: Option<&'a str>,
     /// What the agent may add to the repository.
-    pub(super) helpers: Option<&'a Helpers>,
+    pub(super) helpers: Option<&'a HelperScripts>,
     /// The CLI remembers the conversation so far.
     pub(super) resumed: bool,
     /// The CLI takes system messages separately.
@@ -58,10 +58,10 @@ fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
 }
 
-fn policy(helpers: &Helpers) -> String {
+fn policy(helpers: &HelperScripts) -> String {
     match helpers {
-        Helpers::Forbidden => "Add no helper scripts or tools of your own to this repository.".to_owned(),
-        Helpers::Allowed { dir, log } => {
+        HelperScripts::Forbidden => "Add no helper scripts or tools of your own to this repository.".to_owned(),
+        HelperScripts::Allowed { dir, log } => {
             let may = format!(
                 "You may leave small helper scripts and tools for later tasks in this repository, as new files in \
                  `{dir}/` and nowhere else."
@@ -133,12 +133,13 @@ mod tests {
 
     #[test]
     fn what_the_agent_may_add_follows_the_agent_file() {
-        let around = Around { agent_file: Some("RULES\n"), helpers: Some(&Helpers::Forbidden), ..Around::default() };
+        let around =
+            Around { agent_file: Some("RULES\n"), helpers: Some(&HelperScripts::Forbidden), ..Around::default() };
         let expected = "RULES\n\nAdd no helper scripts or tools of your own to this repository.\n\n\
                         --- USER TASK ---\nbe brief\none\ntwo";
         assert_eq!(prompt(&ASKED, around), expected);
-        let allowed = |log| Helpers::Allowed { dir: RepoPath::of_helpers(), log };
-        let policy = |helpers: &Helpers| {
+        let allowed = |log| HelperScripts::Allowed { dir: RepoPath::default_helpers_dir(), log };
+        let policy = |helpers: &HelperScripts| {
             let around = Around { helpers: Some(helpers), ..Around::default() };
             prompt(&ASKED, around).split_once("\n\n").unwrap().0.to_owned()
         };
@@ -146,7 +147,7 @@ mod tests {
                    `tools/agent/` and nowhere else.";
         assert_eq!(policy(&allowed(None)), may);
         let commit = " Do not commit them: that is done for you when the task is finished.";
-        assert_eq!(policy(&allowed(Some(RepoPath::of_log()))), format!("{may}{commit}"));
+        assert_eq!(policy(&allowed(Some(RepoPath::default_log()))), format!("{may}{commit}"));
     }
 
     #[test]

@@ -228,7 +228,7 @@ impl Pump<'_> {
                 Event::Usage(report) => self.tally.add(report),
                 Event::Notice(notice) => self.notices.log(&notice),
                 Event::Done(outcome) => self.verdict = Some(outcome),
-                Event::Extra(extra) if extra.asks_to_settle() => {
+                Event::Extra(extra) if extra.requests_settle() => {
                     self.settles.get_or_insert_with(|| Instant::now() + self.attempt.model.limits.grace);
                 }
                 Event::Text(_)

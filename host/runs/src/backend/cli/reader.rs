@@ -1,6 +1,6 @@
 //! The reader of a process: its plugin or, once that has failed, a fixed rule.
 
-use agentbay_domain::{Category, Event, ExitStatus, Failure, Framing, Outcome, Stop, StreamName, Turn};
+use agentbay_domain::{Category, Event, ExitStatus, Failure, Framing, Outcome, StopReason, StreamName, Turn};
 use agentbay_plugin_host::{CallError, Transcript};
 
 /// What turns the output of a process into events.
@@ -78,7 +78,7 @@ impl Raw {
 
     fn exit(self, status: ExitStatus, has_answer: bool) -> Outcome {
         match status {
-            ExitStatus::Code(0) if has_answer => Outcome::Finished { stop: Stop::EndTurn, answer: None },
+            ExitStatus::Code(0) if has_answer => Outcome::Finished { stop: StopReason::EndTurn, answer: None },
             ExitStatus::Code(0) => Failure::new(Category::Unknown, self.failed.to_string(), "").into(),
             ExitStatus::Code(_) | ExitStatus::Signal(_) | ExitStatus::Killed(_) => {
                 Failure::new(Category::Unknown, "CLI failed", "").into()
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn the_exit_code_is_the_outcome_and_silence_is_not_an_answer() {
         let exit = |status, has_answer| raw(Framing::Text).exit(status, has_answer);
-        assert_eq!(exit(ExitStatus::Code(0), true), Outcome::Finished { stop: Stop::EndTurn, answer: None });
+        assert_eq!(exit(ExitStatus::Code(0), true), Outcome::Finished { stop: StopReason::EndTurn, answer: None });
         let failed = |message: &str| Outcome::from(Failure::new(Category::Unknown, message, ""));
         assert_eq!(exit(ExitStatus::Code(0), false), failed("the plugin instance is no longer usable"));
         for status in [ExitStatus::Code(1), ExitStatus::Signal(9)] {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Whether agents may add helper scripts to a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Helpers {
+pub enum HelperScripts {
     /// The prompt forbids it.
     Forbidden,
     /// The prompt names the folder for them.
@@ -48,12 +48,12 @@ impl TryFrom<String> for RepoPath {
 
 impl RepoPath {
     /// The default folder for helper scripts.
-    pub fn of_helpers() -> Self {
+    pub fn default_helpers_dir() -> Self {
         Self("tools/agent".to_owned())
     }
 
     /// The default log of committed helper scripts.
-    pub fn of_log() -> Self {
+    pub fn default_log() -> Self {
         Self("AGENT_LOG.md".to_owned())
     }
 

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The addresses at which this machine reaches the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnAddress {
+pub struct ServerAddress {
     listen: SocketAddr,
     names: Vec<String>,
 }
@@ -14,7 +14,7 @@ pub struct OwnAddress {
 const ADDRESS_VARIABLES: [&str; 7] =
     ["BASE_URL", "API_URL", "API_BASE", "API_HOST", "ENDPOINT", "BASE_URI", "OLLAMA_HOST"];
 
-impl OwnAddress {
+impl ServerAddress {
     /// `listen` is the listen address; `names` are the additional host names that the server accepts, in lower case,
     /// with or without a port.
     pub fn new(listen: SocketAddr, names: &[String]) -> Self {
@@ -22,7 +22,7 @@ impl OwnAddress {
     }
 
     /// Returns whether a variable with this name and value makes a CLI use this server as its provider.
-    pub fn is_named_by(&self, variable: &str, value: &str) -> bool {
+    pub fn matches_variable(&self, variable: &str, value: &str) -> bool {
         let name = variable.to_ascii_uppercase();
         ADDRESS_VARIABLES.iter().any(|part| name.contains(part)) && self.matches_url(value)
     }
@@ -74,7 +74,7 @@ mod tests {
 
     fn leads_back(listen: &str, names: &[&str], value: &str) -> bool {
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        OwnAddress::new(listen.parse().unwrap(), &names).is_named_by("OPENAI_BASE_URL", value)
+        ServerAddress::new(listen.parse().unwrap(), &names).matches_variable("OPENAI_BASE_URL", value)
     }
 
     #[test]
@@ -117,8 +117,8 @@ mod tests {
         ] {
             assert!(!leads_back("127.0.0.1:8787", &["box.lan:8443"], url), "{url}");
         }
-        let own = OwnAddress::new("127.0.0.1:8787".parse().unwrap(), &[]);
-        assert!(!own.is_named_by("NO_PROXY", "127.0.0.1:8787"));
-        assert!(own.is_named_by("anthropic_base_url", "http://127.0.0.1:8787"));
+        let own = ServerAddress::new("127.0.0.1:8787".parse().unwrap(), &[]);
+        assert!(!own.matches_variable("NO_PROXY", "127.0.0.1:8787"));
+        assert!(own.matches_variable("anthropic_base_url", "http://127.0.0.1:8787"));
     }
 }
