@@ -185,7 +185,7 @@ fn the_log_says_how_often_a_run_was_tried_how_its_cli_ended_and_its_last_error()
     let proxy = machine.serve();
     machine.script("cli", "echo first >&2; echo 'connection refused' >&2; exit 7");
     assert_eq!(proxy.complete(&chat("m", "hi")).status, 502);
-    proxy.logged(&["run failed", "category=\"network\"", "tries=2"]);
+    proxy.logged(&["run failed", "category=\"network\"", "attempts=2"]);
     proxy.logged(&["the CLI has ended", "exit=exit code 7", "last_error=\"connection refused\""]);
 
     machine.script("cli", "kill -9 $$");
@@ -194,6 +194,6 @@ fn the_log_says_how_often_a_run_was_tried_how_its_cli_ended_and_its_last_error()
 
     machine.script("cli", "echo a remark >&2; echo done");
     assert_eq!(proxy.ask("m", "hello"), "done");
-    proxy.logged(&["run ended", "tries=1"]);
+    proxy.logged(&["run ended", "attempts=1"]);
     proxy.logged(&["the CLI has ended", "exit=exit code 0", "last_error=\"a remark\""]);
 }
