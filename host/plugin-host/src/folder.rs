@@ -125,11 +125,11 @@ impl Folder {
         while !awaited.is_empty() {
             let still_reads = awaited.iter().any(|path| self.reading.contains_key(path));
             let wait_until = if still_reads { until.max(read_until) } else { until };
-            let Ok((path, step)) = timeout_at(wait_until, self.next_event(rules)).await else { break };
-            if step != FileEvent::Started {
+            let Ok((path, event)) = timeout_at(wait_until, self.next_event(rules)).await else { break };
+            if event != FileEvent::Started {
                 awaited.remove(&path);
             }
-            if step == FileEvent::Loaded && !options.retry {
+            if event == FileEvent::Loaded && !options.retry {
                 // A loaded file waits for the rest at most as long as it took itself.
                 until = until.min(later(Instant::now(), started.elapsed()));
             }
@@ -167,12 +167,12 @@ impl Folder {
             tokio::select! {
                 Some((path, read)) = self.reading.join_next() => {
                     let result = read.unwrap_or_else(|lost| Err(LoadError::Read(lost.into())));
-                    let step = self.on_read(&path, result, rules);
-                    return (path, step);
+                    let event = self.on_read(&path, result, rules);
+                    return (path, event);
                 }
                 Some((path, ended)) = self.loading.join_next() => {
-                    if let Some(step) = self.on_loaded(&path, ended) {
-                        return (path, step);
+                    if let Some(event) = self.on_loaded(&path, ended) {
+                        return (path, event);
                     }
                 }
                 else => return std::future::pending().await,
@@ -207,9 +207,9 @@ impl Folder {
             Ok(signer) => signer,
             Err(error) => {
                 self.loading.abort(path);
-                let step = tracked.refuse(error);
+                let event = tracked.refuse(error);
                 tracked.fingerprint = Some(fingerprint);
-                return step;
+                return event;
             }
         };
         let is_known = signer.is_some() || rules.trust.is_pinned(found.sha256) || tracked.state.is_loaded();

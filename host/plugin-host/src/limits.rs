@@ -16,7 +16,7 @@ use super::output_budget::{BudgetExceeded, OutputBudget};
 use super::text::one_line;
 
 /// Maximum resource handles of one run: the engine keeps a table of them outside the plugin's memory. A plugin needs one.
-const HANDLES: usize = 1000;
+const MAX_HANDLES: usize = 1000;
 
 /// The host's state of a store.
 pub(super) struct StoreState {
@@ -136,7 +136,7 @@ pub(super) fn store(engine: &Engine, limits: &PluginLimits) -> Store<StoreState>
     );
     store.limiter(|state| &mut state.memory);
     store.set_hostcall_fuel(usize::try_from(limits.result).unwrap_or(usize::MAX));
-    store.set_max_component_handles(HANDLES);
+    store.set_max_component_handles(MAX_HANDLES);
     store.epoch_deadline_callback(on_tick);
     store
 }
