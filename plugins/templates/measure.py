@@ -1,4 +1,4 @@
-"""Measures built plugin projects, for `measure`: prints a Markdown table, a row a language.
+"""Measures built plugin projects, for `measure`: prints a Markdown table, one row for each language.
 
 Each figure comes through the real binary over HTTP. The CLI of a run is a shell script that prints a file, the same for
 each language.
@@ -19,7 +19,7 @@ MIB = 1 << 20
 
 
 class Server:
-    """`agentbay serve` in a folder of its own, with the component of a project and the limits that are to be tried."""
+    """`agentbay serve` in a separate folder, with the component of a project and the limits to try."""
 
     def __init__(self, binary, project, folder, limits=None, cache=None):
         self.folder = folder
@@ -53,7 +53,7 @@ class Server:
         (self.folder / "proxy.toml").write_text("".join(settings))
 
     def ask(self, model):
-        """The seconds that a run took, and its answer; no answer if it failed, or if the server did not even start."""
+        """The duration of a run in seconds, and its answer; no answer if the run failed or the server did not start."""
         if not self.address:
             return 0.0, None
         connection = http.client.HTTPConnection(self.address, timeout=300)
@@ -67,7 +67,7 @@ class Server:
         return took, whole or None
 
     def time(self, model):
-        """The seconds that a run took, which has to answer."""
+        """The duration of a successful run in seconds."""
         took, answer = self.ask(model)
         if answer is None:
             sys.exit(f"{self.name}: no answer to a {model} run, see the log in {self.folder.parent}")
@@ -88,7 +88,7 @@ def works(binary, project, folder, memory, cache):
 
 
 def least_memory(binary, project, scratch, cache):
-    """The least whole number of MiB with which the long run comes out right.
+    """The smallest whole number of MiB with which the long run succeeds.
 
     The limit holds for the built-in plugins too, without which the server does not start: less than they need is not tried.
     """

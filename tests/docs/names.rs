@@ -301,7 +301,7 @@ fn shown_messages() -> Vec<String> {
 #[test]
 fn every_message_that_is_explained_exists() {
     let mut known: Vec<String> = sources().iter().flat_map(|source| literals(&source.text)).collect();
-    let no_output = fs::read_to_string(checkout().join("plugins/sdk/src/ending.rs")).unwrap();
+    let no_output = fs::read_to_string(checkout().join("plugins/sdk/src/exit_outcome.rs")).unwrap();
     known.extend(literals(&no_output));
     let lost: Vec<String> =
         shown_messages().into_iter().filter(|shown| !known.iter().any(|text| stands_in(shown, text))).collect();

@@ -1,16 +1,16 @@
-//! Owns how a prompt is handed to an agent, so that it stays a prompt.
+//! The form of a prompt for each agent, so that it is not taken for a command.
 
 use agentbay_plugin_sdk::Value;
 use agentbay_plugin_sdk::acp::{Dialect, text_blocks};
 
-/// Qwen Code looks for a command in the first text of a prompt, and only there.
+/// Qwen Code searches only the first text of a prompt for a command.
 const QWEN: &str = "qwen-code";
 
-/// The others put the texts together and take a prompt that begins with a slash for a command of theirs, spaces before it or
-/// not. A character without width before it makes it plain text.
+/// The others join the texts and take a prompt that starts with a slash, even after spaces, for a command. A zero-width character
+/// before it makes it plain text.
 const ZERO_WIDTH_SPACE: char = '\u{200b}';
 
-/// Whatever agent it is.
+/// The dialect of every agent.
 #[derive(Debug)]
 pub struct Any;
 

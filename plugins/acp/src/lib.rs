@@ -1,8 +1,8 @@
 //! Drives any agent that speaks the Agent Client Protocol on its standard input and output: Gemini CLI, Qwen Code, opencode,
-//! Copilot, Goose, Kimi and others. Which program that is says proxy.toml. Tested with Copilot 1.0.102, Gemini CLI 0.61,
-//! opencode 1.18 and Qwen Code 0.24.
+//! Copilot, Goose, Kimi and others. proxy.toml names the program. Tested with Copilot 1.0.102, Gemini CLI 0.61, opencode 1.18 and
+//! Qwen Code 0.24.
 //!
-//! The options and the command line are in `plan.rs`, what is said to which agent in `dialect.rs`. The dialogue is the SDK's.
+//! `plan.rs` has the options and the command line, `dialect.rs` the form of prompts. The dialogue is the SDK's.
 
 mod dialect;
 mod plan;
@@ -21,8 +21,8 @@ impl Agent for Acp {
 
     fn describe() -> Description {
         Description {
-            // No programs: the host takes the one that proxy.toml names. Not `READ_ONLY`: what an agent may do without
-            // asking is its own affair, and only what it asks can be refused. Not `MODEL_CHOICE`: see `plan.rs`.
+            // No programs: proxy.toml names one. Not `READ_ONLY`: the agent decides what it does without asking, and only its permission
+            // requests can be refused. Not `MODEL_CHOICE`: see `plan.rs`.
             features: Features::PARTIAL
                 | Features::REASONING
                 | Features::TOOLS
@@ -30,7 +30,7 @@ impl Agent for Acp {
                 | Features::EXTRA_DIRS,
             probe: Probe {
                 version_args: vec!["--version".into()],
-                // Which agent it is, and so what its version means, is not known here.
+                // The agent, and so the meaning of its version, is unknown here.
                 tested_versions: String::new(),
                 install_hint: "set `program` of the model to an agent, and `options.args` to what makes it speak the \
                                Agent Client Protocol, for example `acp` or `--acp`"

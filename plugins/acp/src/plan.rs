@@ -1,20 +1,20 @@
-//! Owns the options of proxy.toml and the command line they make. The only option is `args`, a list of strings: the
-//! agent's arguments, among them what makes it speak the protocol, and its model if it is not to choose itself.
+//! The options of proxy.toml, and the command line. The only option is `args`, a list of strings: the agent's arguments, including the
+//! one that enables the protocol, and its model if the agent is not to choose.
 
-use agentbay_plugin_sdk::{Failure, Plan, Turn, arguments, wrong_option};
+use agentbay_plugin_sdk::{Failure, Plan, Turn, invalid_option, parse_arguments};
 
-/// The command line. The program is left to the host, and everything else is said in the dialogue.
+/// The command line. The host supplies the program; everything else is part of the dialogue.
 pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     if let Some(model) = &turn.model {
-        let message = format!("the agent cannot be told to use the model `{model}`: name it among `options.args`");
-        return Err(wrong_option(message));
+        let message = format!("the agent protocol cannot select the model `{model}`: name it in `options.args`");
+        return Err(invalid_option(message));
     }
     let mut args = Vec::new();
     for (name, value) in &turn.options {
         if name != "args" {
-            return Err(wrong_option(format!("unknown option `{name}`: allowed is `args`")));
+            return Err(invalid_option(format!("unknown option `{name}`: allowed is `args`")));
         }
-        args = arguments(value)?;
+        args = parse_arguments(value)?;
     }
     Ok(Plan::new("", args.iter().map(String::as_str)))
 }

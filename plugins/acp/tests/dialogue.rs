@@ -1,4 +1,4 @@
-//! What is said to an agent, and when.
+//! The order of messages to an agent.
 
 use agentbay_plugin_acp::Acp;
 use agentbay_plugin_sdk::testing::turn;
@@ -10,14 +10,14 @@ use serde_json::json;
 
 type Dialogue = <Acp as Agent>::Transcript;
 
-/// An agent that was told of a turn.
+/// An agent whose turn has begun.
 fn begun(turn: &Turn) -> Dialogue {
     let mut dialogue = Dialogue::new(&Turn { prompt: String::new(), ..turn.clone() });
     dialogue.begin(turn);
     dialogue
 }
 
-/// An agent that was handed the prompt of a turn, in the session `s`.
+/// An agent that has received the prompt of a turn, in the session `s`.
 fn prompted(turn: &Turn) -> Dialogue {
     let mut dialogue = begun(turn);
     say(&mut dialogue, &json!({ "id": 1, "result": {} }));
@@ -37,12 +37,12 @@ fn request(id: u64, method: &str, params: &Value) -> Event {
     reply(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
 }
 
-/// The end of a dialogue that failed.
+/// The end of a failed dialogue.
 fn end(outcome: Outcome) -> Vec<Event> {
     vec![Event::EndInput, Event::Done(outcome)]
 }
 
-/// The end of a turn, behind which something may still come.
+/// The end of a turn, after which updates may follow.
 fn answered(outcome: Outcome) -> Vec<Event> {
     vec![settle(), Event::Done(outcome)]
 }
@@ -68,45 +68,45 @@ fn a_turn_is_initialize_then_a_new_session_then_the_prompt() {
     assert_eq!(say(&mut dialogue, &capabilities), vec![request(2, "session/new", &session)]);
 
     let prompt = json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": "Say hello" }] });
-    let told = say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
-    assert_eq!(told, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
+    let actual = say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
+    assert_eq!(actual, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
 
-    let told = say(&mut dialogue, &json!({ "id": 3, "result": { "stopReason": "end_turn" } }));
-    assert_eq!(told, answered(finished(None)));
+    let actual = say(&mut dialogue, &json!({ "id": 3, "result": { "stopReason": "end_turn" } }));
+    assert_eq!(actual, answered(finished(None)));
 }
 
 #[test]
-fn a_session_is_loaded_and_what_was_said_in_it_is_not_said_again() {
+fn a_loaded_session_does_not_repeat_its_messages() {
     let turn = Turn { session: Some("old".into()), ..turn("x") };
     let mut dialogue = begun(&turn);
-    let told = say(&mut dialogue, &json!({ "id": 1, "result": { "agentCapabilities": { "loadSession": true } } }));
+    let actual = say(&mut dialogue, &json!({ "id": 1, "result": { "agentCapabilities": { "loadSession": true } } }));
     let load = json!({ "cwd": "/repo", "mcpServers": [], "sessionId": "old" });
-    assert_eq!(told, vec![request(2, "session/load", &load)]);
+    assert_eq!(actual, vec![request(2, "session/load", &load)]);
 
     let earlier = json!({ "sessionUpdate": "agent_message_chunk", "content": { "type": "text", "text": "earlier" } });
     let update = json!({ "method": "session/update", "params": { "update": earlier } });
     assert_eq!(say(&mut dialogue, &update), vec![]);
 
     let prompt = json!({ "sessionId": "old", "prompt": [{ "type": "text", "text": "x" }] });
-    let told = say(&mut dialogue, &json!({ "id": 2, "result": null }));
-    assert_eq!(told, vec![Event::Session("old".into()), request(3, "session/prompt", &prompt)]);
+    let actual = say(&mut dialogue, &json!({ "id": 2, "result": null }));
+    assert_eq!(actual, vec![Event::Session("old".into()), request(3, "session/prompt", &prompt)]);
     assert_eq!(say(&mut dialogue, &update), vec![Event::Text("earlier".into())]);
 }
 
 #[test]
-fn an_agent_that_cannot_load_sessions_is_not_asked_to() {
+fn a_session_is_not_loaded_by_an_agent_without_that_capability() {
     let mut dialogue = begun(&Turn { session: Some("old".into()), ..turn("x") });
-    let told = say(&mut dialogue, &json!({ "id": 1, "result": { "agentCapabilities": {} } }));
-    assert_eq!(told, end(failed(Category::Validation, "The agent cannot resume a session", "")));
+    let actual = say(&mut dialogue, &json!({ "id": 1, "result": { "agentCapabilities": {} } }));
+    assert_eq!(actual, end(failed(Category::Validation, "The agent cannot resume a session", "")));
 }
 
 #[test]
-fn further_folders_are_told_to_an_agent_that_takes_them() {
+fn additional_folders_are_sent_to_an_agent_with_that_capability() {
     let turn = Turn { extra_dirs: vec!["/a b".into()], ..turn("x") };
     let can = json!({ "sessionCapabilities": { "additionalDirectories": {} } });
-    let told = say(&mut begun(&turn), &json!({ "id": 1, "result": { "agentCapabilities": can } }));
+    let actual = say(&mut begun(&turn), &json!({ "id": 1, "result": { "agentCapabilities": can } }));
     let session = json!({ "cwd": "/repo", "mcpServers": [], "additionalDirectories": ["/a b"] });
-    assert_eq!(told, vec![request(2, "session/new", &session)]);
+    assert_eq!(actual, vec![request(2, "session/new", &session)]);
 }
 
 #[test]
@@ -114,9 +114,9 @@ fn a_prompt_is_never_a_command_of_the_agent() {
     for (prompt, text) in [("/init", "\u{200b}/init"), (" \n/init", "\u{200b} \n/init"), ("a /init", "a /init")] {
         let mut dialogue = begun(&turn(prompt));
         say(&mut dialogue, &json!({ "id": 1, "result": {} }));
-        let told = say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
+        let actual = say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
         let prompt = json!({ "sessionId": "s", "prompt": [{ "type": "text", "text": text }] });
-        assert_eq!(told, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
+        assert_eq!(actual, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
     }
 }
 
@@ -124,22 +124,22 @@ fn a_prompt_is_never_a_command_of_the_agent() {
 fn a_prompt_is_never_a_command_of_qwen_code_and_arrives_as_it_is() {
     let mut dialogue = begun(&turn("/init"));
     say(&mut dialogue, &json!({ "id": 1, "result": { "agentInfo": { "name": "qwen-code" } } }));
-    let told = say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
+    let actual = say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
     let blocks = json!([{ "type": "text", "text": "" }, { "type": "text", "text": "/init" }]);
     let prompt = json!({ "sessionId": "s", "prompt": blocks });
-    assert_eq!(told, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
+    assert_eq!(actual, vec![Event::Session("s".into()), request(3, "session/prompt", &prompt)]);
 }
 
 #[test]
-fn a_connection_that_broke_off_is_a_failure_of_the_network() {
+fn a_lost_connection_is_a_network_failure() {
     let error = json!({ "id": 3, "error": { "code": -32603, "message": "terminated" } });
     let message = "The CLI could not reach its provider, or lost the connection";
-    let told = say(&mut prompted(&turn("x")), &error);
-    assert_eq!(told, end(failed(Category::Network, message, "terminated")));
+    let actual = say(&mut prompted(&turn("x")), &error);
+    assert_eq!(actual, end(failed(Category::Network, message, "terminated")));
 }
 
 #[test]
-fn a_request_that_is_not_known_is_answered_with_an_error() {
+fn an_unknown_request_is_answered_with_an_error() {
     for id in [json!(0), json!("a-7")] {
         let error = json!({ "code": -32601, "message": "method not found: craft/drainMidTurnQueue" });
         let answer = reply(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
@@ -148,7 +148,7 @@ fn a_request_that_is_not_known_is_answered_with_an_error() {
     }
 }
 
-/// The answer to the question about a call of this kind, at these places; null if there is none.
+/// The answer to a permission request for a call of this kind, at these locations; `None` if there is none.
 fn answer(permission: Permission, kind: &str, paths: &[&str], options: &Value) -> Value {
     let turn = Turn { permission, extra_dirs: vec!["/more/".into()], ..turn("x") };
     let locations: Vec<Value> = paths.iter().map(|path| json!({ "path": path })).collect();
@@ -166,7 +166,7 @@ fn outcome(outcome: &Value) -> Value {
 }
 
 #[test]
-fn questions_are_answered_from_the_permission() {
+fn permission_requests_are_answered_by_the_permission_of_the_turn() {
     let options = json!([
         { "optionId": "always", "kind": "allow_always" },
         { "optionId": "yes", "kind": "allow_once" },
@@ -198,7 +198,7 @@ fn questions_are_answered_from_the_permission() {
 }
 
 #[test]
-fn without_an_option_for_this_one_call_the_question_counts_as_not_answered() {
+fn a_permission_request_without_an_option_for_a_single_call_is_cancelled() {
     let options = json!([{ "optionId": "always", "kind": "allow_always" }, { "kind": "allow_once" }]);
     let none = outcome(&json!({ "outcome": "cancelled" }));
     assert_eq!(answer(Permission::FullAccess, "execute", &[], &options), none);
@@ -206,7 +206,7 @@ fn without_an_option_for_this_one_call_the_question_counts_as_not_answered() {
 }
 
 #[test]
-fn each_stop_reason_is_an_outcome_and_a_limit_that_left_no_words_a_failure() {
+fn each_stop_reason_is_an_outcome_and_a_limit_without_text_a_failure() {
     let cases = [
         ("end_turn", Stop::EndTurn, true),
         ("max_tokens", Stop::MaxTokens, false),
@@ -218,12 +218,12 @@ fn each_stop_reason_is_an_outcome_and_a_limit_that_left_no_words_a_failure() {
         let mut speaking = prompted(&turn("x"));
         say(&mut speaking, &chunk("words"));
         assert_eq!(say(&mut speaking, &result), answered(Outcome { stop, ..finished(None) }));
-        let told = say(&mut prompted(&turn("x")), &result);
-        let Some(Event::Done(outcome)) = told.last() else { panic!("{told:?}") };
+        let actual = say(&mut prompted(&turn("x")), &result);
+        let Some(Event::Done(outcome)) = actual.last() else { panic!("{actual:?}") };
         assert_eq!((outcome.stop, outcome.failure.is_none()), (stop, is_good_without_words));
     }
-    let told = say(&mut prompted(&turn("x")), &json!({ "id": 3, "result": { "stopReason": "cancelled" } }));
-    assert_eq!(told, answered(failed(Category::Unknown, "The agent says that the turn was cancelled", "")));
+    let actual = say(&mut prompted(&turn("x")), &json!({ "id": 3, "result": { "stopReason": "cancelled" } }));
+    assert_eq!(actual, answered(failed(Category::Unknown, "The agent says that the turn was cancelled", "")));
 }
 
 #[test]
@@ -232,17 +232,17 @@ fn t2_10_pieces_that_come_behind_the_answer_belong_to_the_turn() {
     assert_eq!(say(&mut late, &chunk("The answer is ")), vec![Event::Text("The answer is ".into())]);
     let end_of_turn = json!({ "id": 3, "result": { "stopReason": "end_turn" } });
     assert_eq!(say(&mut late, &end_of_turn), answered(finished(None)));
-    let told = say(&mut late, &chunk("forty-two."));
-    assert_eq!(told, vec![Event::Text("forty-two.".into()), Event::Done(finished(None))]);
+    let actual = say(&mut late, &chunk("forty-two."));
+    assert_eq!(actual, vec![Event::Text("forty-two.".into()), Event::Done(finished(None))]);
 
-    // What comes behind may change the verdict.
+    // A later update may change the outcome.
     let mut refused = prompted(&turn("x"));
     let call = json!({ "toolCallId": "c", "kind": "execute", "title": "rm" });
     let params = json!({ "toolCall": call, "options": [] });
     say(&mut refused, &json!({ "id": 9, "method": "session/request_permission", "params": params }));
     say(&mut refused, &end_of_turn);
-    let told = say(&mut refused, &chunk("I may not."));
-    assert_eq!(told, vec![Event::Text("I may not.".into()), Event::Done(finished(None))]);
+    let actual = say(&mut refused, &chunk("I may not."));
+    assert_eq!(actual, vec![Event::Text("I may not.".into()), Event::Done(finished(None))]);
 }
 
 #[test]
@@ -250,29 +250,29 @@ fn t2_28_the_id_of_a_request_goes_back_as_it_came() {
     for id in [json!("7c0e-uuid"), json!(0), json!("3"), json!(3.5), json!(u64::MAX), json!([1])] {
         let request = json!({ "id": id, "method": "odd/question" });
         let error = json!({ "code": -32601, "message": "method not found: odd/question" });
-        let told = say(&mut prompted(&turn("x")), &request);
-        assert_eq!(told, vec![reply(&json!({ "jsonrpc": "2.0", "id": id, "error": error }))]);
+        let actual = say(&mut prompted(&turn("x")), &request);
+        assert_eq!(actual, vec![reply(&json!({ "jsonrpc": "2.0", "id": id, "error": error }))]);
     }
 }
 
 #[test]
-fn the_number_of_a_request_comes_back_in_any_spelling() {
+fn the_id_of_a_request_is_accepted_as_integer_float_or_string() {
     for id in [json!(3), json!(3.0), json!("3"), json!("3.0")] {
-        let told = say(&mut prompted(&turn("x")), &json!({ "id": id, "result": { "stopReason": "end_turn" } }));
-        assert_eq!(told, answered(finished(None)), "{id}");
+        let actual = say(&mut prompted(&turn("x")), &json!({ "id": id, "result": { "stopReason": "end_turn" } }));
+        assert_eq!(actual, answered(finished(None)), "{id}");
     }
 }
 
 #[test]
-fn an_error_ends_the_turn_and_its_words_tell_the_kind() {
+fn an_error_ends_the_turn_and_its_text_determines_the_category() {
     let error = json!({ "code": -32603, "message": "Internal error", "data": { "details": "429 Too many requests" } });
-    let told = say(&mut prompted(&turn("x")), &json!({ "id": 3, "error": error }));
-    let Some(Event::Done(Outcome { failure: Some(failure), .. })) = told.last() else { panic!("{told:?}") };
+    let actual = say(&mut prompted(&turn("x")), &json!({ "id": 3, "error": error }));
+    let Some(Event::Done(Outcome { failure: Some(failure), .. })) = actual.last() else { panic!("{actual:?}") };
     assert_eq!((failure.category, failure.detail.as_str()), (Category::RateLimit, "429 Too many requests"));
 }
 
 #[test]
-fn a_turn_that_ends_at_a_refused_call_is_a_failure_unless_the_agent_goes_on() {
+fn a_turn_that_ends_at_a_refused_call_is_a_failure_unless_the_agent_continues() {
     let call = json!({ "toolCallId": "c", "kind": "execute", "title": "rm -r ." });
     let asked =
         json!({ "id": 9, "method": "session/request_permission", "params": { "toolCall": call, "options": [] } });
@@ -294,7 +294,7 @@ fn a_turn_that_ends_at_a_refused_call_is_a_failure_unless_the_agent_goes_on() {
 }
 
 #[test]
-fn what_copilot_says_in_the_models_name_is_no_answer_and_what_the_model_says_is_one() {
+fn messages_of_copilot_itself_are_not_part_of_the_answer() {
     let prompted = |name: &str| {
         let mut dialogue = begun(&turn("x"));
         say(&mut dialogue, &json!({ "id": 1, "result": { "agentInfo": { "name": name } } }));
@@ -305,15 +305,15 @@ fn what_copilot_says_in_the_models_name_is_no_answer_and_what_the_model_says_is_
     let failure = failed(Category::Server, "The provider failed to answer the request", "500 server error");
     let usage = json!({ "inputTokens": 1, "outputTokens": 1, "totalTokens": 2 });
 
-    // Without tokens the model did not speak.
+    // Without tokens the text is not the model's.
     let mut copilot = prompted("Copilot");
     assert_eq!(say(&mut copilot, &chunk(said)), vec![]);
     assert_eq!(say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn" } })), answered(failure));
 
     let mut copilot = prompted("Copilot");
     say(&mut copilot, &chunk(said));
-    let told = say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn", "usage": usage } }));
-    assert_eq!(told.get(1..), Some(&[vec![Event::Text(said.into())], answered(finished(None))].concat()[..]));
+    let actual = say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn", "usage": usage } }));
+    assert_eq!(actual.get(1..), Some(&[vec![Event::Text(said.into())], answered(finished(None))].concat()[..]));
 
     let mut copilot = prompted("Copilot");
     say(&mut copilot, &chunk(said));
@@ -324,7 +324,7 @@ fn what_copilot_says_in_the_models_name_is_no_answer_and_what_the_model_says_is_
 }
 
 #[test]
-fn an_agent_without_a_login_tells_how_to_log_in() {
+fn an_authentication_failure_has_the_login_instructions() {
     let mut dialogue = begun(&turn("x"));
     let ways = json!([{ "id": "1", "name": "Login", "description": "Run `some-agent login`" }, { "name": "API key" }]);
     say(&mut dialogue, &json!({ "id": 1, "result": { "authMethods": ways } }));
@@ -338,22 +338,22 @@ fn an_agent_without_a_login_tells_how_to_log_in() {
 fn a_session_that_cannot_be_loaded_is_not_found() {
     let mut dialogue = begun(&Turn { session: Some("gone".into()), ..turn("x") });
     say(&mut dialogue, &json!({ "id": 1, "result": { "agentCapabilities": { "loadSession": true } } }));
-    let told = say(&mut dialogue, &json!({ "id": 2, "error": { "code": -32603, "message": "odd" } }));
-    assert_eq!(told, end(failed(Category::NotFound, "The agent cannot load the session", "odd")));
+    let actual = say(&mut dialogue, &json!({ "id": 2, "error": { "code": -32603, "message": "odd" } }));
+    assert_eq!(actual, end(failed(Category::NotFound, "The agent cannot load the session", "odd")));
 }
 
 #[test]
 fn a_program_that_does_not_speak_the_protocol_is_a_failure() {
     let mut dialogue = begun(&turn("x"));
-    let told = dialogue.output(StreamName::Stdout, "usage: agent\n\n[1]\n{\"id\":1}");
+    let actual = dialogue.output(StreamName::Stdout, "usage: agent\n\n[1]\n{\"id\":1}");
     let remarks =
         ["usage: agent", "[1]", "{\"id\":1}"].map(|line| notice(Level::Debug, format!("not a message: {line}")));
-    assert_eq!(told, remarks);
-    let message = "The agent printed nothing that is known here, only `an object of no kind`";
+    assert_eq!(actual, remarks);
+    let message = "The agent printed no known event, only `an object without a kind`";
     let printed = "usage: agent\n[1]\n{\"id\":1}";
     assert_eq!(dialogue.exit(ExitStatus::Code(0)), failed(Category::Unknown, message, printed));
 
-    // Nothing at all is an answer, unless a session was to be resumed.
+    // No output is a success, unless a session was to be resumed.
     assert_eq!(begun(&turn("x")).exit(ExitStatus::Code(0)), finished(Some(NO_OUTPUT.into())));
     let resumed = Turn { session: Some("s".into()), ..turn("x") };
     assert_eq!(begun(&resumed).exit(ExitStatus::Code(0)), failed(Category::Unknown, NO_OUTPUT, ""));
@@ -368,7 +368,7 @@ fn a_program_that_does_not_speak_the_protocol_is_a_failure() {
 }
 
 #[test]
-fn nothing_is_said_after_the_end_nor_taken_for_an_answer_to_something_else() {
+fn messages_after_the_end_and_results_of_other_requests_are_ignored() {
     let mut dialogue = prompted(&turn("x"));
     assert_eq!(say(&mut dialogue, &json!({ "id": 7, "result": {} })), vec![]);
     assert_eq!(say(&mut dialogue, &json!({ "id": 2, "error": { "message": "late" } })), vec![]);

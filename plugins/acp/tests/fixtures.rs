@@ -1,5 +1,5 @@
-//! The recorded runs of four agents that speak the Agent Client Protocol, each against what is expected of it. `RENEW=1` writes the
-//! golden files.
+//! The recorded runs of four agents that speak the Agent Client Protocol, compared with their golden files. `RENEW=1` writes the golden
+//! files.
 
 use agentbay_plugin_acp::Acp;
 use agentbay_plugin_sdk::Turn;

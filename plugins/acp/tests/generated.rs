@@ -1,4 +1,4 @@
-//! Runs that are made up, written as agents of the Agent Client Protocol writes them.
+//! Generated runs in the format of agents of the Agent Client Protocol.
 
 use agentbay_plugin_acp::Acp;
 use agentbay_plugin_sdk::testing::{Script, suite};

@@ -23,18 +23,18 @@ fn the_arguments_are_those_of_proxy_toml_and_the_program_is_the_hosts() {
 }
 
 #[test]
-fn session_folders_and_permission_are_said_in_the_dialogue_only() {
+fn session_folders_and_permission_are_part_of_the_dialogue_only() {
     let turn = Turn { session: Some("s".into()), extra_dirs: vec!["/a".into()], ..turn("--help") };
     assert_eq!(Acp::prepare(&turn), Ok(Plan::new("", [])));
 }
 
 #[test]
-fn what_is_set_up_wrongly_is_refused() {
+fn invalid_options_are_refused() {
     let message = "option `args` is `acp`: allowed is a list of strings";
     assert_eq!(refusal(&options(&[("args", "acp")])).as_deref(), Some(message));
     let message = "option `args` is `[1]`: allowed is a list of strings";
     assert_eq!(refusal(&options(&[("args", "[1]")])).as_deref(), Some(message));
     assert_eq!(refusal(&options(&[("prompt", "arg")])).as_deref(), Some("unknown option `prompt`: allowed is `args`"));
-    let message = "the agent cannot be told to use the model `m`: name it among `options.args`";
+    let message = "the agent protocol cannot select the model `m`: name it in `options.args`";
     assert_eq!(refusal(&Turn { model: Some("m".into()), ..turn("x") }).as_deref(), Some(message));
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use agentbay_plugin_acp::Acp;
-use agentbay_plugin_sdk::testing::{Capture, Grouping, Replay, damaged, replay, turn};
+use agentbay_plugin_sdk::testing::{Capture, Grouping, Replay, corrupted, replay, turn};
 use agentbay_plugin_sdk::{
     Category, Event, ExitStatus, Level, Outcome, ToolCall, ToolResult, Usage, UsageScope, failed, finished, notice,
     settle,
@@ -20,7 +20,7 @@ fn recorded(case: &str) -> io::Result<Capture> {
 }
 
 /// The events of a case that ends well, as [`told_to`].
-fn told(case: &str, session: &str) -> io::Result<Vec<Event>> {
+fn actual(case: &str, session: &str) -> io::Result<Vec<Event>> {
     told_to(case, session, finished(None))
 }
 
@@ -77,13 +77,13 @@ fn result(id: &str, output: &str, is_error: bool) -> Event {
 fn copilot() -> io::Result<()> {
     let session = "0b520043-87ac-4909-87b4-ff9427ed7b28";
     let plain = [texts(HELLO), vec![usage(UsageScope::Run, 1)]].concat();
-    assert_eq!(told("copilot", session)?, plain);
+    assert_eq!(actual("copilot", session)?, plain);
 
     // Nobody answered the question when this was recorded.
     let id = "call_scripted000003";
     let refusal = r#"{"id":0,"jsonrpc":"2.0","result":{"outcome":{"optionId":"reject_once","outcome":"selected"}}}"#;
     let tool = vec![
-        notice(Level::Info, "refused, for `permission` does not let it through: Scripted step"),
+        notice(Level::Info, "refused, because `permission` does not allow it: Scripted step"),
         call(id, "execute", r#"{"command":"ls","commands":["ls"]}"#),
         Event::Reply(format!("{refusal}\n")),
         result(id, NO_LEAVE, true),
@@ -98,7 +98,7 @@ fn copilot() -> io::Result<()> {
 #[test]
 fn gemini() -> io::Result<()> {
     let session = "a502d4e4-9f23-4cc3-a223-d2b4e6a8d67e";
-    assert_eq!(told("gemini", session)?, [texts(HELLO), vec![gemini_usage(1)]].concat());
+    assert_eq!(actual("gemini", session)?, [texts(HELLO), vec![gemini_usage(1)]].concat());
 
     // It tells neither arguments nor output.
     let id = "run_shell_command__run_shell_command_1795813496438_0";
@@ -107,7 +107,7 @@ fn gemini() -> io::Result<()> {
         texts(["Done. The tool ", "returned 103 characters."]),
         vec![gemini_usage(2)],
     ];
-    assert_eq!(told("gemini-tool", session)?, tool.concat());
+    assert_eq!(actual("gemini-tool", session)?, tool.concat());
     Ok(())
 }
 
@@ -115,7 +115,7 @@ fn gemini() -> io::Result<()> {
 fn opencode() -> io::Result<()> {
     let session = "ses_de12760deffea2u7w15wbamE28";
     let plain = [texts(HELLO), vec![usage(UsageScope::Run, 1)]].concat();
-    assert_eq!(told("opencode", session)?, plain);
+    assert_eq!(actual("opencode", session)?, plain);
 
     let id = "call_scripted000004";
     let tool = [
@@ -124,7 +124,7 @@ fn opencode() -> io::Result<()> {
         // It tells the tokens of the last request only.
         vec![usage(UsageScope::Run, 1)],
     ];
-    assert_eq!(told("opencode-tool", session)?, tool.concat());
+    assert_eq!(actual("opencode-tool", session)?, tool.concat());
     Ok(())
 }
 
@@ -132,7 +132,7 @@ fn opencode() -> io::Result<()> {
 fn qwen() -> io::Result<()> {
     let session = "2d1e259f-8fcd-4a55-8148-622cb82eb3b2";
     let plain = [texts(HELLO), vec![usage(UsageScope::Step, 1)]].concat();
-    assert_eq!(told("qwen", session)?, plain);
+    assert_eq!(actual("qwen", session)?, plain);
 
     let id = "call_scripted000004";
     let output = "Command: ls\nDirectory: (root)\nOutput: README.md  src\nError: (none)\nExit Code: 0\n\
@@ -149,17 +149,17 @@ fn qwen() -> io::Result<()> {
         texts(["Done. The tool ", "returned 117 characters."]),
         vec![usage(UsageScope::Step, 1)],
     ];
-    assert_eq!(told("qwen-tool", session)?, tool.concat());
+    assert_eq!(actual("qwen-tool", session)?, tool.concat());
     Ok(())
 }
 
 #[test]
 fn a_dialogue_without_its_end_is_never_a_success() -> io::Result<()> {
     for case in ["copilot-tool", "gemini-tool", "opencode-tool", "qwen-tool"] {
-        for stdout in damaged(&recorded(case)?.stdout) {
-            let told = replay::<Acp>(&turn("x"), &stdout, Grouping::Whole, ExitStatus::Code(0));
-            let has_end = told.events.iter().any(|event| matches!(event, Event::Done(_)));
-            assert!(has_end || stdout.is_empty() || told.outcome.failure.is_some(), "{stdout}");
+        for stdout in corrupted(&recorded(case)?.stdout) {
+            let actual = replay::<Acp>(&turn("x"), &stdout, Grouping::Whole, ExitStatus::Code(0));
+            let has_end = actual.events.iter().any(|event| matches!(event, Event::Done(_)));
+            assert!(has_end || stdout.is_empty() || actual.outcome.failure.is_some(), "{stdout}");
         }
     }
     Ok(())

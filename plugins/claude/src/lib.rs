@@ -1,5 +1,5 @@
-//! Drives Claude Code through `claude -p` with `stream-json` in both directions. The command line is in `plan.rs`, the
-//! meaning of the events in `transcript.rs`.
+//! Drives Claude Code through `claude -p` with `stream-json` in both directions. `plan.rs` has the command line, `transcript.rs` the
+//! meaning of the events.
 
 mod plan;
 mod transcript;

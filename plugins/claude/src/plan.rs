@@ -1,23 +1,22 @@
-//! Owns the command line of Claude Code. The prompt goes to standard input as a `stream-json` message: as plain text it would
-//! not arrive as it was sent, for `/name` would run a command of Claude Code in place of asking the model, and `@path` would
-//! put a file into the request.
+//! The command line of Claude Code. The prompt goes to standard input as a `stream-json` message. Plain text would not arrive
+//! unchanged: `/name` would run a command of Claude Code instead of asking the model, and `@path` would add a file to the request.
 
 use agentbay_plugin_sdk::{Category, Failure, Permission, Plan, PlanFile, Turn};
 
-/// Where the system instructions are put, in the run's private folder.
+/// File of the system instructions in the run's private folder.
 const SYSTEM_FILE: &str = "system.md";
 
-/// How long a schema may be: there is no way to give it but as an argument, and Linux ends those at 128 KiB.
+/// Maximum length of a schema: it can only be an argument, which Linux limits to 128 KiB.
 const SCHEMA_BYTES: usize = 120 * 1024;
 
-/// Variables of every run. The host retries, so Claude Code need not for minutes; nothing but the model is talked to.
+/// Variables of every run. The host retries, so Claude Code need not do so for minutes; only the model is contacted.
 const ENV: [(&str, Option<&str>); 6] = [
     ("CLAUDE_CODE_MAX_RETRIES", Some("1")),
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", Some("1")),
     ("DISABLE_AUTOUPDATER", Some("1")),
     ("DISABLE_TELEMETRY", Some("1")),
     ("DISABLE_ERROR_REPORTING", Some("1")),
-    // Set in every process that Claude Code itself has started; with it, it refuses to run within itself.
+    // Claude Code sets it for its child processes, and refuses to run where it is set.
     ("CLAUDECODE", None),
 ];
 
@@ -43,21 +42,21 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         plan = plan.option("--json-schema", short(schema)?)?;
     }
     if let Some(system) = &turn.system {
-        // As an argument it could not be longer than 128 KiB.
+        // An argument would be limited to 128 KiB.
         plan.files.push(PlanFile { name: SYSTEM_FILE.into(), text: system.clone() });
         plan = plan.option("--append-system-prompt-file", &format!("{}/{SYSTEM_FILE}", turn.run_dir))?;
     }
     Ok(plan)
 }
 
-/// Without a terminal nothing is asked: what a mode does not allow is refused, and the model is told so.
+/// Without a terminal Claude Code asks nothing: it refuses what a mode does not allow, and informs the model.
 ///
-/// - Read only: what needs no permission, such as reading, searching and commands that only look; whatever the user's own
-///   settings allow beyond that, files are not edited. The mode `plan` is no way to it: it makes the model write a plan.
-/// - Write in the workspace: edits of files in the directories; of commands those that only look and those that the user's
-///   settings allow. Claude Code has no sandbox for commands, so more would be full access.
-/// - Full access: everything. Claude Code refuses that to root, unless the variable `IS_SANDBOX` says that the machine is
-///   there for it. To set it is for the user to decide, in `env` of the model.
+/// - Read only: operations without permission checks, such as reading, searching and read-only commands. Files are not edited, even
+///   if the user's own settings allow it. The mode `plan` is unsuitable: it makes the model write a plan.
+/// - Write in the workspace: edits of files in the directories; read-only commands, and those that the user's settings allow. Claude
+///   Code has no sandbox for commands, so more would be full access.
+/// - Full access: everything. Claude Code refuses that to root, unless the variable `IS_SANDBOX` declares the machine a sandbox. Only
+///   the user can decide to set it, in `env` of the model.
 fn permission(plan: Plan, permission: Permission) -> Result<Plan, Failure> {
     let mode = match permission {
         Permission::ReadOnly => "dontAsk",

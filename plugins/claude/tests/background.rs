@@ -8,8 +8,8 @@ fn run(stdout: &[&str], code: i32) -> Replay {
     replay::<Claude>(&turn("x"), &stdout.join("\n"), Grouping::Each(1), ExitStatus::Code(code))
 }
 
-fn dones(told: &Replay) -> usize {
-    told.events.iter().filter(|event| matches!(event, Event::Done(_))).count()
+fn dones(actual: &Replay) -> usize {
+    actual.events.iter().filter(|event| matches!(event, Event::Done(_))).count()
 }
 
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"s-1"}"#;
@@ -29,12 +29,12 @@ fn t2_09_a_result_while_helpers_work_is_not_the_end() {
     for started in [&[STARTED, WORKING][..], &[STARTED], &[WORKING]] {
         for over in [&[OVER, IDLE][..], &[OVER], &[IDLE]] {
             let lines = [&[INIT][..], started, &[FIRST, RESULT], over, &[INIT, SECOND, END]].concat();
-            let told = run(&lines, 0);
-            assert_eq!(told.answer(), "The review runs.\n\nThe review found two faults.");
-            assert_eq!(dones(&told), 1);
-            assert_eq!(told.outcome, finished(Some("The review found two faults.".into())));
+            let actual = run(&lines, 0);
+            assert_eq!(actual.answer(), "The review runs.\n\nThe review found two faults.");
+            assert_eq!(dones(&actual), 1);
+            assert_eq!(actual.outcome, finished(Some("The review found two faults.".into())));
             // The second result counts its own turn only.
-            let usage = told
+            let usage = actual
                 .events
                 .iter()
                 .rev()
@@ -47,7 +47,7 @@ fn t2_09_a_result_while_helpers_work_is_not_the_end() {
 }
 
 #[test]
-fn a_process_that_ends_before_its_helpers_decides_by_its_exit() {
+fn the_exit_code_decides_for_a_process_that_ends_before_its_background_tasks() {
     let lines = [INIT, STARTED, FIRST, RESULT];
     assert_eq!(run(&lines, 0).outcome, finished(Some("The review runs.".into())));
     assert!(run(&lines, 1).outcome.failure.is_some(), "the work of the helper is lost");
@@ -55,14 +55,14 @@ fn a_process_that_ends_before_its_helpers_decides_by_its_exit() {
 }
 
 #[test]
-fn a_turn_that_failed_waits_for_nobody() {
+fn a_failed_turn_does_not_wait_for_background_tasks() {
     let failed = r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 529 overloaded"}"#;
-    let told = run(&[INIT, STARTED, FIRST, failed], 0);
-    assert_eq!((dones(&told), told.outcome.failure.is_some()), (1, true));
+    let actual = run(&[INIT, STARTED, FIRST, failed], 0);
+    assert_eq!((dones(&actual), actual.outcome.failure.is_some()), (1, true));
 }
 
 #[test]
-fn a_helper_that_was_done_before_the_result_holds_nothing() {
+fn a_background_task_that_ended_before_the_result_delays_nothing() {
     assert_eq!(dones(&run(&[INIT, STARTED, OVER, FIRST, RESULT], 0)), 1);
     assert_eq!(dones(&run(&[INIT, WORKING, IDLE, FIRST, RESULT], 0)), 1);
 }

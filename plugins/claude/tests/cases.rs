@@ -1,4 +1,4 @@
-//! Faults that readers of Claude Code's output had elsewhere.
+//! Known faults of other readers of Claude Code's output.
 
 use agentbay_plugin_claude::Claude;
 use agentbay_plugin_sdk::testing::{Grouping, Replay, replay, turn};
@@ -35,8 +35,8 @@ fn case_003_a_line_of_three_mebibytes_takes_nothing_from_those_behind_it() {
         r#"{"type":"result","subtype":"success","is_error":false,"result":"done"}"#,
     ]
     .join("\n");
-    let told = run(&stdout, 0);
-    assert_eq!((told.answer(), told.outcome), ("done".into(), finished(Some("done".into()))));
+    let actual = run(&stdout, 0);
+    assert_eq!((actual.answer(), actual.outcome), ("done".into(), finished(Some("done".into()))));
 }
 
 #[test]
@@ -101,20 +101,20 @@ fn case_021_an_error_flag_is_a_failure_although_the_subtype_says_success() {
     let field = r#"{"type":"result","subtype":"success","is_error":true,"num_turns":1,"result":"API Error: 400 bad field","session_id":"s-1","usage":{"input_tokens":0,"output_tokens":0},"api_error_status":400,"terminal_reason":"api_error"}"#;
     let expected =
         Failure::new(Category::Validation, "The provider refused the request as invalid", "API Error: 400 bad field");
-    let told = run(&format!("{INIT}\n{field}"), 0);
-    assert_eq!((told.answer(), told.outcome.failure), (String::new(), Some(expected)));
+    let actual = run(&format!("{INIT}\n{field}"), 0);
+    assert_eq!((actual.answer(), actual.outcome.failure), (String::new(), Some(expected)));
 
     let limit = r#"{"type":"result","subtype":"success","is_error":true,"num_turns":1,"result":"API Error: Rate limit reached","session_id":"s-1","usage":{"input_tokens":0,"output_tokens":0},"stop_reason":"stop_sequence"}"#;
     let expected = Failure {
         retry: Some(RetryHint::AfterMs(1000)),
         ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", "API Error: Rate limit reached")
     };
-    let told = run(&format!("{INIT}\n{limit}"), 0);
-    assert_eq!((told.answer(), told.outcome.failure), (String::new(), Some(expected)));
+    let actual = run(&format!("{INIT}\n{limit}"), 0);
+    assert_eq!((actual.answer(), actual.outcome.failure), (String::new(), Some(expected)));
 }
 
 #[test]
-fn case_033_refusals_with_one_status_are_told_apart_by_their_words() {
+fn case_033_refusals_with_one_status_are_distinguished_by_their_text() {
     let result = |said: &str| {
         let said = said.replace('"', "\\\"");
         let line = format!(
@@ -131,7 +131,7 @@ fn case_033_refusals_with_one_status_are_told_apart_by_their_words() {
 }
 
 #[test]
-fn case_048_a_refusal_is_told_as_one() {
+fn case_048_a_refusal_is_reported_as_a_refusal() {
     let stdout = r#"{"type":"system","subtype":"init","session_id":"s-1","model":"m-a"}
 {"type":"assistant","message":{"id":"m1","role":"assistant","content":[],"stop_reason":"refusal"},"session_id":"s-1","parent_tool_use_id":null}
 {"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"","session_id":"s-1","usage":{"input_tokens":41,"output_tokens":97},"stop_reason":"refusal"}"#;
@@ -161,7 +161,7 @@ fn case_076_an_empty_balance_is_a_spent_allowance() {
 }
 
 #[test]
-fn the_form_of_the_adapter_protocol_is_read() {
+fn the_format_of_the_adapter_protocol_is_read() {
     let stdout = r#"{"type":"turn.started","id":"turn_123"}
 {"type":"content","content":"Hello! "}
 {"type":"content","content":"How can I help?"}
@@ -171,17 +171,17 @@ fn the_form_of_the_adapter_protocol_is_read() {
 }
 
 #[test]
-fn a_limit_of_turns_without_a_text_is_a_failure_and_with_one_the_end_of_an_answer() {
+fn a_limit_of_turns_is_a_failure_only_without_text() {
     let result = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (1)"]}"#;
-    let told = run(&format!("{INIT}\n{result}"), 1);
-    assert!(told.outcome.failure.is_some());
+    let actual = run(&format!("{INIT}\n{result}"), 1);
+    assert!(actual.outcome.failure.is_some());
     let said = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"So far"}]}}"#;
-    let told = run(&format!("{INIT}\n{said}\n{result}"), 1);
-    assert_eq!(told.outcome, Outcome { stop: Stop::MaxTurns, ..finished(None) });
+    let actual = run(&format!("{INIT}\n{said}\n{result}"), 1);
+    assert_eq!(actual.outcome, Outcome { stop: Stop::MaxTurns, ..finished(None) });
 }
 
 #[test]
-fn an_error_that_is_no_flag_is_one_all_the_same() {
+fn an_error_that_is_not_a_flag_counts_too() {
     for error in [
         r#""is_error":false,"error":"boom""#,
         r#""is_error":"true","result":"boom""#,

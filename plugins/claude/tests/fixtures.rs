@@ -1,4 +1,4 @@
-//! The recorded runs of Claude Code, each against what is expected of it. `RENEW=1` writes the golden files.
+//! The recorded runs of Claude Code, compared with their golden files. `RENEW=1` writes the golden files.
 
 use agentbay_plugin_claude::Claude;
 use agentbay_plugin_sdk::testing::suite;
@@ -6,5 +6,5 @@ use agentbay_plugin_sdk::testing::suite;
 suite!(
     Claude,
     recorded: "../../fixtures/claude",
-    changed_streams: 80,
+    mutated_streams: 80,
 );

@@ -1,4 +1,4 @@
-//! Runs that are made up, written as Claude Code writes them.
+//! Generated runs in the format of Claude Code.
 
 use agentbay_plugin_claude::Claude;
 use agentbay_plugin_sdk::testing::{claude_lines, suite};

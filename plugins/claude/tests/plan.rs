@@ -37,7 +37,7 @@ fn each_permission_is_a_mode_in_which_nothing_asks() {
 }
 
 #[test]
-fn deltas_are_asked_for_only_if_the_client_wants_them() {
+fn deltas_are_requested_only_if_the_client_wants_them() {
     let turn = Turn { partial: false, ..turn("x") };
     assert_eq!(Claude::prepare(&turn), Ok(plan(&["--permission-mode", "acceptEdits"])));
 }
@@ -70,7 +70,7 @@ fn model_directories_session_and_schema_are_options() {
 }
 
 #[test]
-fn system_instructions_of_any_length_are_handed_over_as_a_file() {
+fn system_instructions_of_any_length_are_passed_as_a_file() {
     let system = "- be brief\n".repeat(50_000);
     let turn = Turn { system: Some(system.clone()), ..turn("x") };
     let args = [
@@ -85,9 +85,9 @@ fn system_instructions_of_any_length_are_handed_over_as_a_file() {
 }
 
 #[test]
-fn what_could_be_taken_for_an_option_or_is_too_long_for_an_argument_is_refused() {
+fn values_like_options_and_overlong_arguments_are_refused() {
     let refused = |turn: &Turn| Claude::prepare(turn).map_err(|failure| (failure.category, failure.message));
-    let option = |name: &str| format!("`-x` cannot be the value of {name}: it is empty or begins with a dash");
+    let option = |name: &str| format!("`-x` cannot be the value of {name}: it is empty or starts with a dash");
     let session = Turn { session: Some("-x".into()), ..turn("x") };
     assert_eq!(refused(&session), Err((Category::Validation, option("--resume"))));
     let model = Turn { model: Some("-x".into()), ..turn("x") };
@@ -98,7 +98,7 @@ fn what_could_be_taken_for_an_option_or_is_too_long_for_an_argument_is_refused()
 }
 
 #[test]
-fn a_prompt_is_handed_over_as_json_so_that_nothing_in_it_is_a_command_or_a_file() {
+fn a_prompt_is_passed_as_json_so_that_nothing_in_it_is_a_command_or_a_file() {
     for (prompt, json) in [
         ("/compact", r#""/compact""#),
         ("look at @README.md\n", r#""look at @README.md\n""#),

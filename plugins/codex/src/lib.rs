@@ -1,5 +1,4 @@
-//! Drives OpenAI Codex through `codex exec --json`. The command line is in `plan.rs`, the meaning of the events in
-//! `transcript.rs`.
+//! Drives OpenAI Codex through `codex exec --json`. `plan.rs` has the command line, `transcript.rs` the meaning of the events.
 
 mod plan;
 mod tool;
@@ -23,7 +22,7 @@ impl Agent for Codex {
     fn describe() -> Description {
         Description {
             programs: vec!["codex".into()],
-            // Not `PARTIAL`: `exec --json` tells each message when it is whole.
+            // Not `PARTIAL`: `exec --json` prints whole messages only.
             features: Features::REASONING
                 | Features::TOOLS
                 | Features::RESUME

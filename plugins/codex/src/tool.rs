@@ -1,8 +1,8 @@
-//! Owns the items of Codex's events that are tools: what was called, and what came of it. They keep Codex's names.
+//! Items of Codex's events that are tool calls, with their results. They keep Codex's names.
 
 use agentbay_plugin_sdk::{ToolCall, ToolResult, Value, json};
 
-/// An item that is a tool.
+/// An item that is a tool call.
 #[derive(Debug)]
 pub(crate) struct Tool {
     pub(crate) id: String,
@@ -13,7 +13,7 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// The tool of an item event; none if the item is something else.
+    /// The tool call of an item event; `None` if the item is something else.
     pub(crate) fn of(event: &Value) -> Option<Self> {
         let item = json::at(event, &["item"])?;
         let kind = kind(event)?;
@@ -22,14 +22,14 @@ impl Tool {
             Value::Object([(name.to_owned(), value)].into_iter().collect())
         };
         let (name, input, output) = match kind {
-            "command_execution" => (kind.to_owned(), only("command"), json::shown(item, &["aggregated_output"])),
+            "command_execution" => (kind.to_owned(), only("command"), json::to_text(item, &["aggregated_output"])),
             "file_change" => (kind.to_owned(), only("changes"), String::new()),
             "web_search" => (kind.to_owned(), only("query"), String::new()),
             "mcp_tool_call" => {
-                let name = format!("{}.{}", json::shown(item, &["server"]), json::shown(item, &["tool"]));
+                let name = format!("{}.{}", json::to_text(item, &["server"]), json::to_text(item, &["tool"]));
                 (name, json::at(item, &["arguments"]).cloned().unwrap_or(Value::Null), mcp_output(item))
             }
-            "collab_tool_call" => (json::shown(item, &["tool"]), only("prompt"), String::new()),
+            "collab_tool_call" => (json::to_text(item, &["tool"]), only("prompt"), String::new()),
             _ => return None,
         };
         let exit_code = json::integer(item, &["exit_code"]).unwrap_or(0);
@@ -46,7 +46,7 @@ impl Tool {
     }
 }
 
-/// The kind of an item event's item. Versions of late 2025 have it under another name.
+/// The kind of an item event's item. Versions of late 2025 use another field.
 pub(crate) fn kind(event: &Value) -> Option<&str> {
     let item = json::at(event, &["item"])?;
     json::text(item, &["type"]).or_else(|| json::text(item, &["item_type"]))
@@ -54,6 +54,6 @@ pub(crate) fn kind(event: &Value) -> Option<&str> {
 
 fn mcp_output(item: &Value) -> String {
     let content = json::at(item, &["result", "content"]);
-    let failure = || json::shown(item, &["error", "message"]);
+    let failure = || json::to_text(item, &["error", "message"]);
     content.map_or_else(failure, |content| json::content_text(content).unwrap_or_else(|| content.to_string()))
 }

@@ -1,28 +1,28 @@
-//! Owns the meaning of the events of `codex exec --json`. The items that are tools are in `tool.rs`.
+//! The meaning of the events of `codex exec --json`. `tool.rs` reads the items that are tool calls.
 
 use std::collections::BTreeSet;
 
 use agentbay_plugin_sdk::{
-    Event, Level, Outcome, Protocol, Speech, Stop, Turn, Usage, UsageScope, Value, classify, finished, json, notice,
-    usage_beside,
+    AnswerText, Event, Level, Outcome, Protocol, Stop, Turn, Usage, UsageScope, Value, classify, finished, json,
+    notice, usage_of,
 };
 
 use crate::LOGIN_HINT;
 use crate::tool::{self, Tool};
 
-/// What Codex calls an answer that was cut off at the limit of tokens.
+/// Codex's message for an answer that reached the token limit.
 const TOKENS_SPENT: &str = "max_output_tokens";
 
-/// How much of an unknown name is shown.
+/// Maximum number of characters of an unknown name.
 const SHOWN_CHARS: usize = 60;
 
-/// The state of one run's events.
+/// The transcript of one run.
 #[derive(Debug)]
 pub struct Events {
-    speech: Speech,
-    /// Tool calls that were told and have no result yet.
+    answer_text: AnswerText,
+    /// Emitted tool calls without a result.
     open_calls: BTreeSet<String>,
-    /// The kind of the last item that is not known; empty if there was none.
+    /// The kind of the last unknown item; empty if there was none.
     unknown_item: String,
     error: String,
 }
@@ -33,7 +33,7 @@ impl Protocol for Events {
 
     fn new(_turn: &Turn) -> Self {
         Self {
-            speech: Speech::default(),
+            answer_text: AnswerText::default(),
             open_calls: BTreeSet::new(),
             unknown_item: String::new(),
             error: String::new(),
@@ -43,7 +43,7 @@ impl Protocol for Events {
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
         match json::text(event, &["type"]) {
             Some("thread.started") => {
-                events.extend(json::some_id(event, &["thread_id"]).map(Event::Session));
+                events.extend(json::non_empty_id(event, &["thread_id"]).map(Event::Session));
             }
             Some("turn.started" | "item.updated") => {}
             Some("item.started") => {
@@ -52,14 +52,14 @@ impl Protocol for Events {
                 }
             }
             Some("item.completed") => self.completed(event, events),
-            // Progress, such as "Reconnecting... 2/5": the run goes on, or `turn.failed` follows.
-            Some("error") => self.warn(&json::error_words(event), events),
+            // Progress, such as "Reconnecting... 2/5": the run continues, or `turn.failed` follows.
+            Some("error") => self.warn(&json::error_message(event), events),
             Some("turn.completed") => {
                 events.extend(usage(event).map(Event::Usage));
                 events.push(Event::Done(Self::completed_turn(event)));
             }
             Some("turn.failed") => {
-                let said = json::at(event, &["error"]).map(json::error_words).filter(|said| !said.is_empty());
+                let said = json::at(event, &["error"]).map(json::error_message).filter(|said| !said.is_empty());
                 events.push(Event::Done(failed_turn(said.as_deref().unwrap_or(&self.error))));
             }
             Some(_) | None => return false,
@@ -78,20 +78,20 @@ impl Protocol for Events {
 
 impl Events {
     fn completed(&mut self, event: &Value, events: &mut Vec<Event>) {
-        let nested = || json::some_text(event, &["item", "agent_message", "text"]);
-        let text = json::some_text(event, &["item", "text"]).or_else(nested);
-        // An older form has the message in a field by its name.
+        let nested = || json::non_empty_text(event, &["item", "agent_message", "text"]);
+        let text = json::non_empty_text(event, &["item", "text"]).or_else(nested);
+        // An older format has the message in a field with the event's name.
         let kind = tool::kind(event).or_else(|| nested().map(|_| "agent_message"));
         match kind {
             Some("agent_message" | "assistant_message") => {
-                self.speech.part();
+                self.answer_text.end_message();
                 if json::at(event, &["item", "text"]).is_some_and(|text| !text.is_string()) {
                     self.unknown_item = "agent_message".into();
                 }
-                self.speech.say(text.unwrap_or_default(), events);
+                self.answer_text.push(text.unwrap_or_default(), events);
             }
             Some("reasoning") => events.extend(text.map(|text| Event::Reasoning(text.into()))),
-            // A warning, seen in runs that went well.
+            // A warning, seen in successful runs.
             Some("error") => {
                 events.extend(json::text(event, &["item", "message"]).map(|said| notice(Level::Warning, said)))
             }
@@ -99,7 +99,7 @@ impl Events {
             None => self.unknown_item = "of no type".into(),
             Some(other) => {
                 if let Some(tool) = Tool::of(event) {
-                    // Some items are told only when they are over.
+                    // Some items are printed only when they end.
                     self.call(&tool, events);
                     self.open_calls.remove(&tool.id);
                     events.push(Event::ToolResult(tool.result()));
@@ -110,10 +110,10 @@ impl Events {
         }
     }
 
-    /// A failure may also be a field of the event that ends the turn.
+    /// The failure in a field of the event that ends the turn.
     fn completed_turn(event: &Value) -> Outcome {
         let error = json::at(event, &["error"]).filter(|error| json::is_error(error));
-        error.map_or_else(|| finished(None), |error| failed_turn(&json::error_words(error)))
+        error.map_or_else(|| finished(None), |error| failed_turn(&json::error_message(error)))
     }
 
     fn call(&mut self, tool: &Tool, events: &mut Vec<Event>) {
@@ -130,7 +130,7 @@ impl Events {
     }
 }
 
-/// An answer that was cut off is one: a client knows by the reason why it ends there.
+/// The outcome of a failed turn. A token limit is not a failure: the stop reason informs the client.
 fn failed_turn(said: &str) -> Outcome {
     if said.contains(TOKENS_SPENT) {
         return Outcome { stop: Stop::MaxTokens, ..finished(None) };
@@ -138,7 +138,7 @@ fn failed_turn(said: &str) -> Outcome {
     classify::failure(said).into()
 }
 
-/// The counts are totals of the thread, earlier turns included. What the last turn took is told nowhere in these events.
+/// The counts are totals of the thread, including earlier turns. No event has those of the last turn.
 fn usage(event: &Value) -> Option<Usage> {
-    usage_beside(event, UsageScope::Thread)
+    usage_of(event, UsageScope::Thread)
 }

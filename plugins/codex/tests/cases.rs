@@ -1,4 +1,4 @@
-//! Faults that readers of Codex's output had elsewhere.
+//! Known faults of other readers of Codex's output.
 
 use agentbay_plugin_codex::Codex;
 use agentbay_plugin_sdk::testing::{Grouping, Replay, replay, turn};
@@ -46,7 +46,7 @@ fn case_010_both_names_of_an_answer_are_read_and_an_unknown_one_is_an_error() {
         assert_eq!(run(&stdout(item), 0), Replay { events: events.clone(), outcome: finished(None) });
     }
     let unknown = run(&stdout(r#"{"id":"item_3","type":"final_words","text":"yes"}"#), 0).outcome;
-    let message = "Codex told its answer in a form that is not known: `final_words`";
+    let message = "Codex sent its answer in an unknown format: `final_words`";
     assert_eq!(unknown, failed(Category::Unknown, message, ""));
 }
 
@@ -124,7 +124,7 @@ fn case_028_a_stream_that_broke_off_is_a_matter_of_the_network() {
 }
 
 #[test]
-fn case_073_the_counts_of_a_resumed_thread_are_told_as_totals() {
+fn case_073_the_counts_of_a_resumed_thread_are_reported_as_totals() {
     let stdout = r#"{"type":"turn.completed","usage":{"input_tokens":31100,"output_tokens":22}}"#;
     assert_eq!(run(stdout, 0).events, [usage(31_100, 22), Event::Done(finished(None))]);
 }
@@ -139,7 +139,7 @@ fn case_078_a_folder_that_is_not_trusted_is_a_matter_of_configuration() {
 }
 
 #[test]
-fn the_form_of_the_adapter_protocol_is_read() {
+fn the_format_of_the_adapter_protocol_is_read() {
     for item in [
         r#"{"type":"agent_message","text":"Here's my response."}"#,
         r#"{"agent_message":{"text":"Here's my response."}}"#,
@@ -150,7 +150,7 @@ fn the_form_of_the_adapter_protocol_is_read() {
 {{"type":"item.completed","item":{item}}}
 {{"type":"turn.completed"}}"#
         );
-        // Without counts none are told, so that they are estimated.
+        // Without counts no usage is emitted, so that it is estimated.
         let events = vec![
             Event::Session("thread_abc".into()),
             Event::Text("Here's my response.".into()),
@@ -168,7 +168,7 @@ fn counts_under_the_names_of_openai_are_read() {
 }
 
 #[test]
-fn an_error_beside_a_good_end_is_a_failure() {
+fn an_error_with_a_successful_end_is_a_failure() {
     for end in [
         r#"{"type":"turn.completed","error":{"message":"boom"}}"#,
         r#"{"type":"turn.completed","error":"boom"}"#,

@@ -1,4 +1,4 @@
-//! The recorded runs of Codex, each against what is expected of it. `RENEW=1` writes the golden files.
+//! The recorded runs of Codex, compared with their golden files. `RENEW=1` writes the golden files.
 
 use agentbay_plugin_codex::Codex;
 use agentbay_plugin_sdk::testing::{answer_of, suite};

@@ -1,4 +1,4 @@
-//! Runs that are made up, written as Codex writes them.
+//! Generated runs in the format of Codex.
 
 use agentbay_plugin_codex::Codex;
 use agentbay_plugin_sdk::testing::{Script, suite};

@@ -5,7 +5,7 @@ use agentbay_plugin_sdk::testing::turn;
 use agentbay_plugin_sdk::{Agent, Category, Failure, Permission, Plan, PlanFile, Turn};
 
 #[test]
-fn the_prompt_is_read_from_standard_input_and_is_no_argument() {
+fn the_prompt_is_read_from_standard_input_and_is_not_an_argument() {
     let args = ["exec", "--json", "--cd", "/repo", "--skip-git-repo-check", "--sandbox", "workspace-write", "-"];
     assert_eq!(Codex::prepare(&turn("Say hello")), Ok(Plan::new("codex", args)));
     assert_eq!(Codex::prepare(&turn("")), Ok(Plan::new("codex", args)));
@@ -76,6 +76,6 @@ fn a_schema_is_handed_over_as_a_file() {
 #[test]
 fn a_session_that_looks_like_an_option_is_refused() {
     let turn = Turn { session: Some("--last".into()), ..turn("x") };
-    let message = "`--last` cannot be the value of the session: it is empty or begins with a dash";
+    let message = "`--last` cannot be the value of the session: it is empty or starts with a dash";
     assert_eq!(Codex::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }

@@ -1,4 +1,4 @@
-//! What is made of Codex's output. The recorded runs are compared whole in `fixtures.rs`.
+//! The events of Codex's output. The recorded runs are compared whole in `fixtures.rs`.
 
 use std::io;
 
@@ -45,13 +45,13 @@ fn a_plain_run_gives_session_warning_text_usage_and_the_end() -> io::Result<()> 
         usage(1),
         Event::Done(finished(None)),
     ];
-    let told = recorded("plain")?.replay::<Codex>(&turn("Say hello"), Grouping::Whole);
-    assert_eq!(told, Replay { events, outcome: finished(None) });
+    let actual = recorded("plain")?.replay::<Codex>(&turn("Say hello"), Grouping::Whole);
+    assert_eq!(actual, Replay { events, outcome: finished(None) });
     Ok(())
 }
 
 #[test]
-fn reasoning_is_told_apart_from_the_answer() -> io::Result<()> {
+fn reasoning_is_separate_from_the_answer() -> io::Result<()> {
     let reasoning = "First I consider the request. Then I decide that a short answer is enough.";
     let events = vec![
         Event::Session("01a21eb9-26ff-7120-b6cb-7822b243d063".into()),
@@ -146,9 +146,9 @@ fn outcome(stdout: &str, exit: ExitStatus) -> Outcome {
 fn plain_text_without_an_event_is_read_by_the_plain_text_rule() {
     let stdout = "starting\n{\"level\":\"info\"}\n\nThe answer\n  in two lines.\n\n";
     for grouping in GROUPINGS {
-        let told = replay::<Codex>(&turn("x"), stdout, grouping, ExitStatus::Code(0));
+        let actual = replay::<Codex>(&turn("x"), stdout, grouping, ExitStatus::Code(0));
         let outcome = finished(Some("The answer\n  in two lines.".into()));
-        assert_eq!(told, Replay { events: Vec::new(), outcome }, "{grouping:?}");
+        assert_eq!(actual, Replay { events: Vec::new(), outcome }, "{grouping:?}");
     }
 }
 
@@ -189,7 +189,7 @@ fn a_killed_run_is_a_timeout_only_if_time_was_the_reason() {
 }
 
 #[test]
-fn json_that_is_not_understood_is_skipped_among_events() {
+fn unknown_json_is_skipped_among_events() {
     let stdout = r#"{"type":"thread.started"}
 {"type":"thread.started","thread_id":[7]}
 {"type":"item.completed"}

@@ -1,5 +1,5 @@
-//! Drives GitHub Copilot CLI through `copilot --output-format json`. The command line is in `plan.rs`, the meaning of the
-//! events in `transcript.rs`.
+//! Drives GitHub Copilot CLI through `copilot --output-format json`. `plan.rs` has the command line, `transcript.rs` the meaning of
+//! the events.
 
 mod plan;
 mod transcript;
@@ -10,7 +10,7 @@ use agentbay_plugin_sdk::{
 
 export_agent!(Copilot);
 
-/// How to log in, as the probe and the failures say it.
+/// Login instructions for the probe and for failures.
 const LOGIN_HINT: &str = "copilot login";
 
 /// GitHub Copilot CLI.

@@ -1,11 +1,11 @@
-//! Owns the command line of Copilot. The prompt goes to standard input, which is read when there is no `--prompt`.
+//! The command line of Copilot. The prompt goes to standard input, which is read without `--prompt`.
 
 use agentbay_plugin_sdk::{Failure, Permission, Plan, Turn};
 
 /// The command line of a turn.
 pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     let mut plan = Plan::new("copilot", ["--output-format", "json", "--no-auto-update", "--no-ask-user"])
-        // Else the service gets to know the session too, and may let others steer it.
+        // Otherwise the service receives the session too, and may let others control it.
         .arg("--no-remote");
     for flag in permissions(turn.permission) {
         plan = plan.arg(flag);
@@ -17,7 +17,7 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
         plan = plan.option("--add-dir", dir)?;
     }
     if let Some(session) = &turn.session {
-        // Its value may be left out, so it has to stand in the same argument.
+        // The value is optional, so it has to be in the same argument.
         Plan::new("", []).value("--resume", session)?;
         plan = plan.arg(&format!("--resume={session}"));
     } else if let Some(id) = new_session(turn) {
@@ -26,14 +26,14 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// The id of a turn's session: that of the run, since Copilot tells one of its own only at the end. None where it resumes a
-/// session, or the run has no such id.
+/// The id of a turn's session: the run's id, since Copilot reports its own only at the end. `None` if the turn resumes a session, or
+/// the run has no such id.
 pub(crate) fn new_session(turn: &Turn) -> Option<String> {
     let name = turn.run_dir.rsplit('/').next().filter(|_| turn.session.is_none())?;
     uuid(name)
 }
 
-/// An id in the only form that Copilot takes. The hyphens may be missing.
+/// An id in the only form that Copilot accepts. The hyphens may be missing.
 pub(crate) fn uuid(text: &str) -> Option<String> {
     let digits: String = text.chars().filter(|sign| *sign != '-').collect();
     let is_id = digits.len() == 32 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
@@ -41,12 +41,12 @@ pub(crate) fn uuid(text: &str) -> Option<String> {
     is_id.then(|| groups.join("-"))
 }
 
-/// Without a terminal what is not allowed is refused, and the model is told. Reading in the folders needs no leave. A
-/// denial goes before whatever the user's own settings allow.
+/// Without a terminal Copilot refuses what is not allowed, and informs the model. Reading in the folders needs no permission. A denial
+/// takes precedence over the user's own settings.
 fn permissions(permission: Permission) -> &'static [&'static str] {
     match permission {
         Permission::ReadOnly => &["--deny-tool=write", "--deny-tool=shell"],
-        // The paths of edits and commands are checked still, and so are URLs.
+        // Copilot still checks the paths of edits and commands, and URLs.
         Permission::WorkspaceWrite => &["--allow-all-tools"],
         Permission::FullAccess => &["--allow-all"],
     }

@@ -1,35 +1,35 @@
-//! Owns the meaning of the events of `copilot --output-format json`. All but the last line, which is `result`, carry what
-//! they say in `data`. Tokens are not told.
+//! The meaning of the events of `copilot --output-format json`. All except the last line, which is `result`, have their content in
+//! `data`. There are no token counts.
 
-use agentbay_plugin_sdk::classify::Report;
+use agentbay_plugin_sdk::classify::ErrorReport;
 use agentbay_plugin_sdk::{
-    Background, Category, Event, Failure, Level, Outcome, Protocol, Speech, ToolCall, ToolResult, Turn, Value,
+    AnswerText, BackgroundTasks, Category, Event, Failure, Level, Outcome, Protocol, ToolCall, ToolResult, Turn, Value,
     finished, json, notice,
 };
 
 use crate::plan;
 
-/// The fields that words stand in.
+/// Fields that contain text.
 const WORDS: [&str; 3] = ["content", "deltaContent", "text"];
 
-/// How much of an unknown name is shown.
+/// Maximum number of characters of an unknown name.
 const KIND_CHARS: usize = 60;
 
-/// The state of one run's events.
+/// The transcript of one run.
 #[derive(Debug)]
 pub struct Events {
-    /// The session that Copilot was told to begin or to resume.
+    /// The session that Copilot starts or resumes.
     asked: Option<String>,
-    /// The session that was passed on.
+    /// The session that was emitted.
     session: Option<String>,
-    speech: Speech,
-    /// Text, reasoning came as deltas since the last whole message, which repeats it.
+    answer_text: AnswerText,
+    /// Text or reasoning arrived as deltas since the last whole message, which repeats it.
     text_came: bool,
     reasoning_came: bool,
-    /// What `session.error` said last.
+    /// The last `session.error`.
     error: Option<Failure>,
-    background: Background,
-    /// The kind of the last event that is not known and has words; empty if there was none.
+    background: BackgroundTasks,
+    /// The kind of the last unknown event with text; empty if there was none.
     unknown: String,
     is_done: bool,
 }
@@ -39,17 +39,17 @@ impl Protocol for Events {
     const LOGIN_HINT: &'static str = crate::LOGIN_HINT;
 
     fn new(turn: &Turn) -> Self {
-        // What is no id is the name of one, or its beginning.
+        // Anything else is the name of a session, or its prefix.
         let resumed = turn.session.as_deref().and_then(plan::uuid);
         let asked = plan::new_session(turn).or(resumed);
         Self {
             asked,
             session: None,
-            speech: Speech::default(),
+            answer_text: AnswerText::default(),
             text_came: false,
             reasoning_came: false,
             error: None,
-            background: Background::default(),
+            background: BackgroundTasks::default(),
             unknown: String::new(),
             is_done: false,
         }
@@ -70,8 +70,8 @@ impl Protocol for Events {
         if let Some(asked) = self.asked.take() {
             self.session(&asked, events);
         }
-        // What an agent does that was called for help is part of that call, not of the answer.
-        if json::some_text(data, &["parentToolCallId"]).is_none() {
+        // The output of a subagent is part of its tool call, not of the answer.
+        if json::non_empty_text(data, &["parentToolCallId"]).is_none() {
             self.event(kind, data, events);
         }
         true
@@ -93,40 +93,40 @@ impl Protocol for Events {
 impl Events {
     fn event(&mut self, kind: &str, data: &Value, events: &mut Vec<Event>) {
         match kind {
-            // A message that was told in part only was cut off at the limit of tokens: Copilot has the model go on with it.
+            // A message without its whole form reached the token limit: Copilot lets the model continue it.
             "assistant.message_start" if self.text_came => {}
-            "assistant.message_start" => self.speech.part(),
+            "assistant.message_start" => self.answer_text.end_message(),
             "assistant.message_delta" => {
                 let words = self.words(kind, data, "deltaContent");
                 self.text_came |= !words.is_empty();
-                self.speech.say(words, events);
+                self.answer_text.push(words, events);
             }
             "assistant.message" => self.message(kind, data, events),
             "assistant.reasoning_delta" => {
                 self.reasoning_came = true;
-                reason(json::some_text(data, &["deltaContent"]), events);
+                reason(json::non_empty_text(data, &["deltaContent"]), events);
             }
             "assistant.reasoning" => self.reasoning(data, events),
-            // The message broke off, and is told from its beginning.
-            "assistant.turn_retry" => self.speech.again(),
+            // The message broke off, and starts again.
+            "assistant.turn_retry" => self.answer_text.restart_message(),
             "tool.execution_start" => self.call(data, events),
             "tool.execution_complete" => self.tool_result(data, events),
-            "subagent.started" => self.background.began(json::id(data, &["toolCallId"])),
-            "subagent.completed" | "subagent.failed" => self.background.ended(&json::id(data, &["toolCallId"])),
+            "subagent.started" => self.background.started(json::id(data, &["toolCallId"])),
+            "subagent.completed" | "subagent.failed" => self.background.finished(&json::id(data, &["toolCallId"])),
             "session.background_tasks_changed" => self.tasks(data),
             "session.error" => self.error = Some(failure(data, "message", "errorType")),
             "session.warning" => remark(Level::Warning, data, "message", events),
             "session.info" => remark(Level::Info, data, "message", events),
             "model.call_failure" => self.call_failure(data, events),
             "user.message" | "system.message" => {}
-            _ if WORDS.iter().any(|field| json::some_text(data, &[field]).is_some()) => {
+            _ if WORDS.iter().any(|field| json::non_empty_text(data, &[field]).is_some()) => {
                 self.unknown = kind.chars().take(KIND_CHARS).collect();
             }
             _ => {}
         }
     }
 
-    /// The words in a field, which has some in every known version.
+    /// The text in a field, which every known version has.
     fn words<'a>(&mut self, kind: &str, data: &'a Value, field: &str) -> &'a str {
         let words = json::text(data, &[field]);
         if words.is_none() {
@@ -135,51 +135,51 @@ impl Events {
         words.unwrap_or_default()
     }
 
-    /// The whole message. Without deltas it is the first that is heard of it.
+    /// The whole message. Without deltas it is the only event of the message.
     fn message(&mut self, kind: &str, data: &Value, events: &mut Vec<Event>) {
         if !std::mem::take(&mut self.text_came) {
-            self.speech.part();
+            self.answer_text.end_message();
             let words = self.words(kind, data, "content");
-            self.speech.say(words, events);
+            self.answer_text.push(words, events);
         }
-        self.speech.part();
+        self.answer_text.end_message();
     }
 
-    /// It comes behind the message, and repeats the deltas.
+    /// The reasoning event follows the message and repeats the deltas.
     fn reasoning(&mut self, data: &Value, events: &mut Vec<Event>) {
         if !std::mem::take(&mut self.reasoning_came) {
-            reason(json::some_text(data, &["content"]), events);
+            reason(json::non_empty_text(data, &["content"]), events);
         }
     }
 
     /// Most of these events name no tasks.
     fn tasks(&mut self, data: &Value) {
         if json::at(data, &["tasks"]).is_some_and(Value::is_array) {
-            self.background.are(json::items(data, &["tasks"]).iter().map(|task| json::id(task, &["id"])));
+            self.background.set(json::items(data, &["tasks"]).iter().map(|task| json::id(task, &["id"])));
         }
     }
 
     fn call(&mut self, data: &Value, events: &mut Vec<Event>) {
-        self.speech.part();
+        self.answer_text.end_message();
         events.push(Event::ToolCall(ToolCall {
             id: json::id(data, &["toolCallId"]),
-            name: json::shown(data, &["toolName"]),
+            name: json::to_text(data, &["toolName"]),
             input: json::at(data, &["arguments"]).map_or_else(|| "{}".to_owned(), Value::to_string),
         }));
     }
 
     fn tool_result(&mut self, data: &Value, events: &mut Vec<Event>) {
-        self.speech.part();
+        self.answer_text.end_message();
         let exit_code = json::integer(data, &["shellExecution", "exitCode"]).unwrap_or(0);
-        let output = json::some_text(data, &["result", "content"]).map(String::from);
+        let output = json::non_empty_text(data, &["result", "content"]).map(String::from);
         events.push(Event::ToolResult(ToolResult {
             id: json::id(data, &["toolCallId"]),
-            output: output.unwrap_or_else(|| json::shown(data, &["error", "message"])),
+            output: output.unwrap_or_else(|| json::to_text(data, &["error", "message"])),
             is_error: !json::is_true(data, &["success"]) || exit_code != 0,
         }));
     }
 
-    /// Copilot asks the model again, for a minute and more. There is no point in that when the allowance is used up.
+    /// Copilot retries the model for a minute and more, which is useless once the quota is exhausted.
     fn call_failure(&mut self, data: &Value, events: &mut Vec<Event>) {
         remark(Level::Warning, data, "errorMessage", events);
         let failure = failure(data, "errorMessage", "errorCode");
@@ -189,7 +189,7 @@ impl Events {
         }
     }
 
-    /// Passes a session on, once.
+    /// Emits a session once.
     fn session(&mut self, id: &str, events: &mut Vec<Event>) {
         if self.session.as_deref() != Some(id) {
             self.session = Some(id.to_owned());
@@ -197,16 +197,17 @@ impl Events {
         }
     }
 
-    /// An error that was told before a good end was overcome.
+    /// The outcome. An earlier error does not matter if the run ends successfully.
     fn result(&mut self, event: &Value, events: &mut Vec<Event>) {
-        if let Some(id) = json::some_id(event, &["sessionId"]) {
+        if let Some(id) = json::non_empty_id(event, &["sessionId"]) {
             self.session(&id, events);
         }
         let told = json::at(event, &["error"]).filter(|error| json::is_error(error));
         let is_good = json::integer(event, &["exitCode"]) == Some(0) && told.is_none();
-        let error = told.map(|error| Report::new(&json::error_words(error)).failure()).or_else(|| self.error.take());
-        let error = error.unwrap_or_else(|| Report::new("").failure());
-        let verdict = self.background.over(if is_good { finished(None) } else { error.into() });
+        let error =
+            told.map(|error| ErrorReport::new(&json::error_message(error)).failure()).or_else(|| self.error.take());
+        let error = error.unwrap_or_else(|| ErrorReport::new("").failure());
+        let verdict = self.background.turn_ended(if is_good { finished(None) } else { error.into() });
         if let Some(verdict) = verdict.filter(|_| !self.is_done) {
             self.is_done = true;
             events.push(Event::Done(verdict));
@@ -219,12 +220,12 @@ fn reason(text: Option<&str>, events: &mut Vec<Event>) {
 }
 
 fn remark(level: Level, data: &Value, field: &str, events: &mut Vec<Event>) {
-    events.extend(json::some_text(data, &[field]).map(|said| notice(level, said)));
+    events.extend(json::non_empty_text(data, &[field]).map(|said| notice(level, said)));
 }
 
 fn failure(data: &Value, said: &str, code: &str) -> Failure {
-    let said = json::at(data, &[said]).map(json::error_words).unwrap_or_default();
+    let said = json::at(data, &[said]).map(json::error_message).unwrap_or_default();
     let code = json::text(data, &[code]).unwrap_or_default();
     let status = json::integer(data, &["statusCode"]).and_then(|status| u64::try_from(status).ok());
-    Report::new(&said).status(status).code(code).failure()
+    ErrorReport::new(&said).status(status).code(code).failure()
 }

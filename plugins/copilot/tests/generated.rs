@@ -1,4 +1,4 @@
-//! Runs that are made up, written as Copilot writes them.
+//! Generated runs in the format of Copilot.
 
 use agentbay_plugin_copilot::Copilot;
 use agentbay_plugin_sdk::testing::{Script, suite};

@@ -10,7 +10,7 @@ fn plan(args: &[&str]) -> Plan {
 }
 
 #[test]
-fn the_prompt_is_read_from_standard_input_and_is_no_argument() {
+fn the_prompt_is_read_from_standard_input_and_is_not_an_argument() {
     for prompt in ["Say hello", "", "--help", "/help"] {
         assert_eq!(Copilot::prepare(&turn(prompt)), Ok(plan(&["--allow-all-tools"])));
     }
@@ -30,7 +30,7 @@ fn each_permission_says_what_is_refused_or_allowed_without_asking() {
 }
 
 #[test]
-fn session_model_and_further_folders_are_passed_on() {
+fn session_model_and_additional_folders_are_passed_on() {
     let turn = Turn {
         model: Some("gpt-5.1".into()),
         extra_dirs: vec!["/a b".into(), "/c".into()],
@@ -54,7 +54,7 @@ fn session_model_and_further_folders_are_passed_on() {
 fn a_session_without_an_id_is_refused() {
     // `--resume=` would let a person choose.
     let turn = Turn { session: Some(String::new()), ..turn("x") };
-    let message = "`` cannot be the value of --resume: it is empty or begins with a dash";
+    let message = "`` cannot be the value of --resume: it is empty or starts with a dash";
     assert_eq!(Copilot::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }
 

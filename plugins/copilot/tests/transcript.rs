@@ -1,4 +1,4 @@
-//! What is made of Copilot's output.
+//! The events of Copilot's output.
 
 use std::{fs, io};
 
@@ -50,14 +50,14 @@ fn end(session: &str) -> [Event; 2] {
 #[test]
 fn a_plain_run_gives_the_deltas_once_and_the_session_at_the_end() -> io::Result<()> {
     let events = texts(HELLO).chain(end("7814cd06-d144-41aa-8a89-1c1817749eee")).collect();
-    let told = recorded("plain")?.replay::<Copilot>(&turn("Say hello"), Grouping::Whole);
-    assert_eq!(told, Replay { events, outcome: finished(None) });
+    let actual = recorded("plain")?.replay::<Copilot>(&turn("Say hello"), Grouping::Whole);
+    assert_eq!(actual, Replay { events, outcome: finished(None) });
     Ok(())
 }
 
 #[test]
 fn a_session_that_was_asked_for_is_told_with_the_first_event_and_again_only_if_it_is_another() -> io::Result<()> {
-    let told = "7814cd06-d144-41aa-8a89-1c1817749eee";
+    let actual = "7814cd06-d144-41aa-8a89-1c1817749eee";
     let other = "0199f0b2-6d1c-7cc3-a02f-9e3d5c1f2b7a";
     let session = |id: &str| Event::Session(id.into());
     let sessions = |turn: &Turn| -> io::Result<(Vec<Event>, bool)> {
@@ -67,16 +67,16 @@ fn a_session_that_was_asked_for_is_told_with_the_first_event_and_again_only_if_i
         Ok((events, is_first))
     };
     let run = |id: &str| Turn { run_dir: format!("/run/{id}"), ..turn("x") };
-    assert_eq!(sessions(&run(told))?, (vec![session(told)], true));
-    assert_eq!(sessions(&run(other))?, (vec![session(other), session(told)], true));
+    assert_eq!(sessions(&run(actual))?, (vec![session(actual)], true));
+    assert_eq!(sessions(&run(other))?, (vec![session(other), session(actual)], true));
     let resumed = |id: &str| Turn { session: Some(id.into()), ..run(other) };
-    assert_eq!(sessions(&resumed(told))?, (vec![session(told)], true));
-    assert_eq!(sessions(&resumed("a name"))?, (vec![session(told)], false));
+    assert_eq!(sessions(&resumed(actual))?, (vec![session(actual)], true));
+    assert_eq!(sessions(&resumed("a name"))?, (vec![session(actual)], false));
     Ok(())
 }
 
 #[test]
-fn reasoning_is_told_once_and_apart_from_the_answer() -> io::Result<()> {
+fn reasoning_is_emitted_once_and_separately_from_the_answer() -> io::Result<()> {
     let reasoning = ["First I consider ", "the request. Then ", "I decide that ", "a short answer ", "is enough."];
     let reasoning = reasoning.map(|piece| Event::Reasoning(piece.into())).into_iter();
     let events: Vec<Event> = reasoning.chain(texts(HELLO)).chain(end("f3a59623-539d-4702-b44f-b39460164612")).collect();
@@ -111,12 +111,12 @@ fn a_call_that_is_denied_is_a_failed_call() -> io::Result<()> {
 
 #[test]
 fn a_message_that_breaks_off_and_is_told_again_is_given_once() -> io::Result<()> {
-    let told = recorded("cut")?.replay::<Copilot>(&turn("x"), Grouping::Whole);
-    assert_eq!(told.answer(), "The scripted model says hello. This ");
+    let actual = recorded("cut")?.replay::<Copilot>(&turn("x"), Grouping::Whole);
+    assert_eq!(actual.answer(), "The scripted model says hello. This ");
     let detail = "Failed to get response from the AI model; retried 5 times (total retry wait time: 5.00 seconds) \
                   Last error: Failed native model HTTP request: error decoding response body: \
                   error reading a body from connection: unexpected EOF during chunk size line";
-    let failure = told.outcome.failure.map(|failure| failure.detail);
+    let failure = actual.outcome.failure.map(|failure| failure.detail);
     assert_eq!(failure.as_deref(), Some(detail));
     Ok(())
 }
@@ -149,8 +149,8 @@ fn an_error_of_the_session_is_the_failure() -> io::Result<()> {
         ),
     ];
     for (case, category, message, detail) in cases {
-        let told = recorded(case)?.replay::<Copilot>(&turn("x"), Grouping::Whole);
-        assert_eq!(told.outcome, failed(category, message, detail), "{case}");
+        let actual = recorded(case)?.replay::<Copilot>(&turn("x"), Grouping::Whole);
+        assert_eq!(actual.outcome, failed(category, message, detail), "{case}");
     }
     let limit = recorded("rate429")?.replay::<Copilot>(&turn("x"), Grouping::Whole).outcome;
     assert_eq!(limit.failure.map(|failure| failure.category), Some(Category::RateLimit));
@@ -206,7 +206,7 @@ fn without_deltas_the_whole_message_and_reasoning_are_taken() {
 }
 
 #[test]
-fn what_a_nested_agent_says_is_no_part_of_the_answer() {
+fn output_of_a_nested_agent_is_not_part_of_the_answer() {
     let stdout = concat!(
         r#"{"type":"assistant.message_delta","data":{"parentToolCallId":"t","deltaContent":"of a helper"}}"#,
         "\n",
@@ -231,9 +231,9 @@ fn a_result_while_subagents_work_is_not_the_end() {
     let tasks = r#"{"type":"session.background_tasks_changed","data":{"tasks":[{"id":"c1"}]}}"#;
     let result = r#"{"type":"result","sessionId":"s","exitCode":0}"#;
     let dones = |lines: &[&str]| {
-        let told = run(&lines.join("\n"), 0);
-        assert_eq!(told.outcome, finished(None));
-        told.events.iter().filter(|event| matches!(event, Event::Done(_))).count()
+        let actual = run(&lines.join("\n"), 0);
+        assert_eq!(actual.outcome, finished(None));
+        actual.events.iter().filter(|event| matches!(event, Event::Done(_))).count()
     };
     for working in [started, tasks] {
         assert_eq!(dones(&[message, working, result]), 0);

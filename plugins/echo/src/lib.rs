@@ -1,15 +1,15 @@
-//! The smallest plugin, and the template for one of your own: it drives `agentbay echo-agent`, which prints its prompt.
-//! Copy it, and change what the comments point at.
+//! The smallest plugin, and an example for your own: it drives `agentbay echo-agent`, which prints its prompt. Copy it, and change the
+//! places with comments.
 
 use agentbay_plugin_sdk::{
     Agent, Description, Event, ExitStatus, Failure, Features, Framing, Outcome, Plan, StreamName, Transcript, Turn,
-    ended, export_agent, finished,
+    exit_outcome, export_agent, finished,
 };
 
-// The one line that makes this crate a plugin.
+// Exports this crate as a plugin.
 export_agent!(Echo);
 
-/// The agent. It holds nothing: what belongs to a run is in the transcript.
+/// The agent. It has no fields: the transcript holds the state of a run.
 #[derive(Debug)]
 pub struct Echo;
 
@@ -18,24 +18,24 @@ impl Agent for Echo {
 
     fn describe() -> Description {
         Description {
-            // The host starts nothing that is not named here. `agentbay` always means the running program itself.
+            // The host starts no other program. `agentbay` always means the running binary.
             programs: vec!["agentbay".into()],
-            // Claim what is so. The host relies on it: a model with `permission = "read-only"` is refused where that is not
-            // claimed. This agent changes nothing in any case.
+            // Declare only what the CLI supports, since the host relies on it: it refuses a model with `permission = "read-only"` unless
+            // this is declared. This agent never changes anything.
             features: Features::PARTIAL | Features::READ_ONLY,
-            // `Framing::Text`: output comes as it was printed. For JSON lines take `Framing::Lines`.
+            // `Framing::Text` delivers output as printed. For JSON lines use `Framing::Lines`.
             ..Description::new("echo", "Echo", env!("CARGO_PKG_VERSION"), Framing::Text)
         }
     }
 
     fn prepare(_turn: &Turn) -> Result<Plan, Failure> {
-        // Model, permission, directories and session of the turn go into the arguments here. The prompt does not: it is
-        // written to standard input (`Transcript::begin` does it), where it may be long and nothing takes it for an option.
+        // The turn's model, permission, directories and session become arguments here. The prompt does not: `Transcript::begin` writes it
+        // to standard input, where it may be long and is never taken for an option.
         Ok(Plan::new("agentbay", ["echo-agent"]))
     }
 }
 
-/// What one process said. Put here what you must remember between two calls.
+/// The state of one process. Add the fields that you need between two calls.
 #[derive(Debug)]
 pub struct EchoTranscript;
 
@@ -48,14 +48,14 @@ impl Transcript for EchoTranscript {
         match source {
             // Everything on standard output is the answer.
             StreamName::Stdout => vec![Event::Text(text.into())],
-            // The host keeps the end of standard error for the report of a failure.
+            // The host keeps the tail of standard error for failures.
             StreamName::Stderr => Vec::new(),
         }
     }
 
     fn exit(&mut self, how: ExitStatus) -> Outcome {
-        // Exit code 0 is the end of the turn; anything else a failure. A CLI that says itself that its turn is over
-        // gives `Event::Done` in `output` instead, and is asked here only if it died before that.
-        ended(how, "", || finished(None))
+        // Exit code 0 is the end of the turn; anything else is a failure. For a CLI that reports the end of its turn, return
+        // `Event::Done` from `output`; this function then decides only if the process died before.
+        exit_outcome(how, "", || finished(None))
     }
 }

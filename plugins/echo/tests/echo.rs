@@ -18,16 +18,16 @@ fn the_prompt_goes_to_standard_input() {
 
 #[test]
 fn everything_on_standard_output_is_the_answer() {
-    let told = replay::<Echo>(&turn("x"), "Hello\n\nthere", Grouping::Whole, ExitStatus::Code(0));
-    assert_eq!(told, Replay { events: vec![Event::Text("Hello\n\nthere".into())], outcome: finished(None) });
+    let actual = replay::<Echo>(&turn("x"), "Hello\n\nthere", Grouping::Whole, ExitStatus::Code(0));
+    assert_eq!(actual, Replay { events: vec![Event::Text("Hello\n\nthere".into())], outcome: finished(None) });
     for grouping in GROUPINGS {
-        let told = replay::<Echo>(&turn("x"), "Hello\n\nthere", grouping, ExitStatus::Code(0));
-        assert_eq!(told.answer(), "Hello\n\nthere");
+        let actual = replay::<Echo>(&turn("x"), "Hello\n\nthere", grouping, ExitStatus::Code(0));
+        assert_eq!(actual.answer(), "Hello\n\nthere");
     }
 }
 
 #[test]
 fn another_exit_code_is_a_failure() {
-    let told = replay::<Echo>(&turn("x"), "", Grouping::Whole, ExitStatus::Code(3));
-    assert_eq!(told.outcome, failed(Category::Unknown, "CLI failed", ""));
+    let actual = replay::<Echo>(&turn("x"), "", Grouping::Whole, ExitStatus::Code(3));
+    assert_eq!(actual.outcome, failed(Category::Unknown, "CLI failed", ""));
 }

@@ -1,5 +1,5 @@
-//! Drives Gemini CLI through `--output-format stream-json`. The command line is in `plan.rs`, the meaning of the events in
-//! `transcript.rs`, and of what it says about its own retries in `attempts.rs`.
+//! Drives Gemini CLI through `--output-format stream-json`. `plan.rs` has the command line, `transcript.rs` the meaning of the events,
+//! `attempts.rs` that of its retry messages.
 
 mod attempts;
 mod plan;

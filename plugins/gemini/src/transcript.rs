@@ -1,22 +1,22 @@
-//! Owns the meaning of the events of Gemini CLI's `stream-json`, and of the one object of its one-shot JSON mode.
+//! The meaning of the events of Gemini CLI's `stream-json`, and of the one object of its one-shot JSON mode.
 
 use agentbay_plugin_sdk::{
-    Category, Event, Level, Outcome, Protocol, Speech, Stop, ToolCall, ToolResult, Turn, Usage, UsageScope, Value,
+    AnswerText, Category, Event, Level, Outcome, Protocol, Stop, ToolCall, ToolResult, Turn, Usage, UsageScope, Value,
     classify, finished, json, notice,
 };
 
 use crate::attempts::Attempt;
 use crate::{LOGIN_HINT, plan};
 
-/// What the CLI says when it stops a model that repeats itself, in a run that it then calls a success.
+/// The CLI's message when it stops a model that repeats itself, in a run that it reports as a success.
 const LOOP_DETECTED: &str = "Loop detected";
 
-/// The state of one run's events.
+/// The transcript of one run.
 #[derive(Debug)]
 pub struct Events {
-    speech: Speech,
+    answer_text: AnswerText,
     error: String,
-    /// What is not known of the last message that may have been the assistant's; empty if there was none.
+    /// The unknown part of the last message that may be the assistant's; empty if there was none.
     unknown: &'static str,
     is_stopped: bool,
     is_done: bool,
@@ -34,7 +34,13 @@ impl Protocol for Events {
     ];
 
     fn new(_turn: &Turn) -> Self {
-        Self { speech: Speech::default(), error: String::new(), unknown: "", is_stopped: false, is_done: false }
+        Self {
+            answer_text: AnswerText::default(),
+            error: String::new(),
+            unknown: "",
+            is_stopped: false,
+            is_done: false,
+        }
     }
 
     fn input(turn: &Turn) -> String {
@@ -46,11 +52,11 @@ impl Protocol for Events {
             Some("init") => session(event, events),
             Some("message") => self.message(event, events),
             Some("tool_use") => {
-                // Nothing but the call tells that the text after it is a new message.
-                self.speech.part();
+                // Only the call shows that the text after it is a new message.
+                self.answer_text.end_message();
                 events.push(Event::ToolCall(ToolCall {
                     id: json::id(event, &["tool_id"]),
-                    name: json::shown(event, &["tool_name"]),
+                    name: json::to_text(event, &["tool_name"]),
                     input: json::at(event, &["parameters"]).map_or_else(|| "{}".to_owned(), Value::to_string),
                 }));
             }
@@ -86,7 +92,7 @@ impl Events {
         // The user's message is an echo of the prompt.
         match json::text(event, &["role"]) {
             Some("assistant" | "model") => match json::at(event, &["content"]).and_then(json::content_text) {
-                Some(content) => self.speech.say(&content, events),
+                Some(content) => self.answer_text.push(&content, events),
                 None => self.unknown = "content",
             },
             Some("user" | "system") => {}
@@ -94,9 +100,9 @@ impl Events {
         }
     }
 
-    /// A run that ends with `success` may have had some.
+    /// An error. A run that ends with `success` may have some.
     fn remark(&mut self, event: &Value, events: &mut Vec<Event>) {
-        let said = json::error_words(event);
+        let said = json::error_message(event);
         if !said.is_empty() {
             self.is_stopped |= said.starts_with(LOOP_DETECTED);
             self.error.clone_from(&said);
@@ -108,9 +114,9 @@ impl Events {
         if json::at(event, &["stats"]).is_some_and(Value::is_object) {
             events.push(Event::Usage(usage(event)));
         }
-        let error = json::at(event, &["error"]).filter(|error| json::is_error(error)).map(json::error_words);
+        let error = json::at(event, &["error"]).filter(|error| json::is_error(error)).map(json::error_message);
         let outcome = if json::text(event, &["status"]) == Some("success") && error.is_none() {
-            // The answer ends where the CLI stopped the model.
+            // The CLI stopped the model, so the answer is incomplete.
             let stop = if self.is_stopped { Stop::MaxTurns } else { Stop::EndTurn };
             Outcome { stop, ..finished(None) }
         } else {
@@ -119,12 +125,12 @@ impl Events {
         self.done(outcome, events);
     }
 
-    /// What the CLI prints with `--output-format json`: an answer or an error, with the counts of each model.
+    /// The output of `--output-format json`: an answer or an error, with the counts of each model.
     fn one_shot(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
         let answer = json::text(event, &["response"]);
         let error = json::at(event, &["error"]).filter(|error| json::is_error(error));
         let outcome = match (answer, error) {
-            (_, Some(error)) => classify::failure(&json::error_words(error)).into(),
+            (_, Some(error)) => classify::failure(&json::error_message(error)).into(),
             (Some(answer), None) => finished(Some(answer.into())),
             (None, None) => return false,
         };
@@ -144,19 +150,19 @@ impl Events {
 }
 
 fn session(event: &Value, events: &mut Vec<Event>) {
-    events.extend(json::some_id(event, &["session_id"]).map(Event::Session));
+    events.extend(json::non_empty_id(event, &["session_id"]).map(Event::Session));
 }
 
 fn tool_result(event: &Value) -> ToolResult {
-    let output = json::some_text(event, &["output"]).map(String::from);
+    let output = json::non_empty_text(event, &["output"]).map(String::from);
     ToolResult {
         id: json::id(event, &["tool_id"]),
-        output: output.unwrap_or_else(|| json::shown(event, &["error", "message"])),
+        output: output.unwrap_or_else(|| json::to_text(event, &["error", "message"])),
         is_error: json::text(event, &["status"]) != Some("success"),
     }
 }
 
-/// The counts are totals of the run and of all its models. What the models thought is in `total_tokens` only.
+/// The counts are totals of the run and of all its models. Only `total_tokens` includes reasoning.
 fn usage(event: &Value) -> Usage {
     let tokens = |name: &str| json::count(event, &["stats", name]);
     let input = tokens("input_tokens");

@@ -1,4 +1,4 @@
-//! Faults that readers of Gemini CLI's output had elsewhere.
+//! Known faults of other readers of Gemini CLI's output.
 
 use agentbay_plugin_gemini::Gemini;
 use agentbay_plugin_sdk::testing::{Grouping, Replay, replay, turn};

@@ -1,4 +1,4 @@
-//! The recorded runs of Gemini CLI, each against what is expected of it. `RENEW=1` writes the golden files.
+//! The recorded runs of Gemini CLI, compared with their golden files. `RENEW=1` writes the golden files.
 
 use agentbay_plugin_gemini::Gemini;
 use agentbay_plugin_sdk::testing::{answer_of, suite};

@@ -1,4 +1,4 @@
-//! Runs that are made up, written as Gemini CLI writes them.
+//! Generated runs in the format of Gemini CLI.
 
 use agentbay_plugin_gemini::Gemini;
 use agentbay_plugin_sdk::testing::{Script, suite};

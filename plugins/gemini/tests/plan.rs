@@ -47,6 +47,6 @@ fn model_directories_and_session_are_options() {
 #[test]
 fn a_session_that_looks_like_an_option_is_refused() {
     let turn = Turn { session: Some("-y".into()), ..turn("x") };
-    let message = "`-y` cannot be the value of --resume: it is empty or begins with a dash";
+    let message = "`-y` cannot be the value of --resume: it is empty or starts with a dash";
     assert_eq!(Gemini::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }

@@ -1,4 +1,4 @@
-//! What is made of Gemini CLI's output. The recorded runs are compared whole in `fixtures.rs`.
+//! The events of Gemini CLI's output. The recorded runs are compared whole in `fixtures.rs`.
 
 use std::io;
 
@@ -50,8 +50,8 @@ fn a_plain_run_gives_its_deltas_and_not_the_echo_of_the_prompt() -> io::Result<(
             usage(2),
             Event::Done(finished(None)),
         ];
-        let told = recorded(case)?.replay::<Gemini>(&turn("Say hello"), Grouping::Whole);
-        assert_eq!(told, Replay { events, outcome: finished(None) }, "{case}");
+        let actual = recorded(case)?.replay::<Gemini>(&turn("Say hello"), Grouping::Whole);
+        assert_eq!(actual, Replay { events, outcome: finished(None) }, "{case}");
     }
     Ok(())
 }
@@ -97,7 +97,7 @@ fn text_after_a_tool_call_is_a_new_message() {
 }
 
 #[test]
-fn an_error_event_is_a_remark_and_the_result_is_the_verdict() {
+fn an_error_event_is_a_notice_and_the_result_determines_the_outcome() {
     let skipped = r#"{"type":"error","severity":"warning","message":"loop check skipped"}"#;
     let remark = notice(Level::Warning, "loop check skipped");
 
@@ -113,7 +113,7 @@ fn an_error_event_is_a_remark_and_the_result_is_the_verdict() {
 }
 
 #[test]
-fn an_answer_that_the_cli_stopped_as_a_loop_was_cut_off() {
+fn an_answer_that_the_cli_stopped_as_a_loop_is_incomplete() {
     let end = r#"{"type":"error","severity":"warning","message":"Loop detected, stopping execution"}
 {"type":"result","status":"success"}"#;
     let outcome = Outcome { stop: Stop::MaxTurns, ..finished(None) };
@@ -132,7 +132,7 @@ fn attempts(lines: &str) -> Vec<Event> {
 }
 
 #[test]
-fn the_third_failed_attempt_is_the_verdict_and_a_spent_allowance_the_first() {
+fn the_third_failed_attempt_ends_the_run_and_an_exhausted_quota_the_first_time() {
     let attempt = |number: u32| {
         format!(
             "Attempt {number} failed with status 500. Retrying with backoff... _ApiError: {{\"error\":{{\"code\":500}}}}"
@@ -156,7 +156,7 @@ fn the_third_failed_attempt_is_the_verdict_and_a_spent_allowance_the_first() {
 }
 
 #[test]
-fn an_exit_code_of_gemini_cli_tells_the_kind_of_failure() {
+fn an_exit_code_of_gemini_cli_determines_the_category() {
     let login = "Gemini CLI is not logged in. \
                  To log in: run `gemini` once and choose how to log in, or set GEMINI_API_KEY";
     let cases = [
@@ -183,14 +183,14 @@ fn a_prompt_does_not_become_a_command() {
 #[test]
 fn plain_text_without_an_event_is_read_by_the_plain_text_rule() {
     for grouping in GROUPINGS {
-        let told = replay::<Gemini>(&turn("x"), "log\n\nHello\nthere\n", grouping, ExitStatus::Code(0));
+        let actual = replay::<Gemini>(&turn("x"), "log\n\nHello\nthere\n", grouping, ExitStatus::Code(0));
         let outcome = finished(Some("Hello\nthere".into()));
-        assert_eq!(told, Replay { events: Vec::new(), outcome }, "{grouping:?}");
+        assert_eq!(actual, Replay { events: Vec::new(), outcome }, "{grouping:?}");
     }
 }
 
 #[test]
-fn a_run_without_a_result_is_a_failure_unless_nothing_was_printed_at_all() {
+fn a_run_without_a_result_is_a_failure_unless_nothing_was_printed() {
     assert_eq!(run("", ExitStatus::Code(0)).outcome, finished(Some(NO_OUTPUT.into())));
     assert_eq!(run("", ExitStatus::Code(1)).outcome, failed(Category::Unknown, "CLI failed", ""));
     let message = "Gemini CLI ended before it had finished its turn";
@@ -199,7 +199,7 @@ fn a_run_without_a_result_is_a_failure_unless_nothing_was_printed_at_all() {
 }
 
 #[test]
-fn json_that_is_not_understood_is_skipped_among_events() {
+fn unknown_json_is_skipped_among_events() {
     let stdout = r#"{"type":"init"}
 {"type":"message"}
 {"type":"message","role":"assistant","content":{"parts":[]}}
@@ -210,7 +210,7 @@ fn json_that_is_not_understood_is_skipped_among_events() {
     let events = vec![
         Event::ToolResult(ToolResult { id: String::new(), output: String::new(), is_error: true }),
         // One of these may have been the answer.
-        Event::Done(failed(Category::Unknown, "Gemini CLI told its answer in a form that is not known: `content`", "")),
+        Event::Done(failed(Category::Unknown, "Gemini CLI sent its answer in an unknown format: `content`", "")),
     ];
     assert_eq!(run(stdout, ExitStatus::Code(0)).events, events);
 }

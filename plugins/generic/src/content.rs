@@ -1,4 +1,4 @@
-//! Owns where text stands in JSON of which the options say nothing: in one value, and in the events of a stream.
+//! Text in JSON for which the options have no paths: in a single value, and in the events of a stream.
 
 use agentbay_plugin_sdk::{Value, json};
 
@@ -20,22 +20,22 @@ fn in_message(value: &Value, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| json::at(message, &[name]).and_then(json::content_text))
 }
 
-/// What one event of a stream adds.
+/// The content of one event of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Text right behind what came before.
+    /// Text that continues the message.
     Text(String),
-    /// A whole message of its own.
+    /// A whole message.
     Message(String),
-    /// The whole answer again: counts only if no text came.
+    /// The whole answer: counts only if there was no text.
     Answer(String),
-    /// The turn is over, and well.
+    /// The turn ended successfully.
     Over,
-    /// Known, and no part of the answer.
+    /// Known, and not part of the answer.
     Nothing,
 }
 
-/// Reads an event; none if it is of no known kind.
+/// Reads an event; `None` if its kind is unknown.
 pub(crate) fn of_event(event: &Value) -> Option<Part> {
     if let Some(kind) = json::text(event, &["type"])
         && let Some(part) = of_kind(kind, event)
@@ -56,7 +56,7 @@ fn of_kind(kind: &str, event: &Value) -> Option<Part> {
     match kind {
         "content" => Some(text(&["content"]).map_or(Part::Nothing, Part::Text)),
         "item.completed" => {
-            // Reasoning, commands and warnings are items with a text too.
+            // Reasoning, commands and warnings are items with text too.
             let is_message = json::text(event, &["item", "type"]).is_none_or(|kind| kind == "agent_message");
             let message = text(&["item", "text"]).or_else(|| text(&["item", "agent_message", "text"]));
             Some(message.filter(|_| is_message).map_or(Part::Nothing, Part::Message))
@@ -64,7 +64,7 @@ fn of_kind(kind: &str, event: &Value) -> Option<Part> {
         "turn.started" | "thread.started" | "item.started" => Some(Part::Nothing),
         "turn.completed" => Some(Part::Over),
         "result" => Some(text(&["result"]).map_or(Part::Nothing, Part::Answer)),
-        // As Claude Code and those that print like it: a message of the assistant, whole.
+        // A whole message of the assistant, in the format of Claude Code.
         "assistant" => {
             let content = json::at(event, &["message", "content"]).or_else(|| json::at(event, &["content"]));
             Some(content.and_then(json::content_text).map_or(Part::Nothing, Part::Message))

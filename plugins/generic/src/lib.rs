@@ -1,6 +1,5 @@
-//! Drives any CLI without a plugin of its own: proxy.toml says how. What `[models.NAME.options]` takes is in `options.rs`, the
-//! command line in `plan.rs`, and what the output means in `transcript.rs`: for plain text `sections.rs`, for JSON `stream.rs`
-//! and `reading.rs`.
+//! Drives any CLI without its own plugin: proxy.toml describes it. `options.rs` reads `[models.NAME.options]`, `plan.rs` builds the
+//! command line, and `transcript.rs` reads the output: plain text with `sections.rs`, JSON with `stream.rs` and `reading.rs`.
 
 mod content;
 mod fault;
@@ -28,8 +27,8 @@ impl Agent for Generic {
 
     fn describe() -> Description {
         Description {
-            // No programs: the host takes the one that proxy.toml names.
-            // All that options can bring: `prepare` refuses what those of a model do not.
+            // No programs: proxy.toml names one.
+            // Everything that options can enable: `prepare` refuses what a model's options do not.
             features: Features::PARTIAL
                 | Features::REASONING
                 | Features::RESUME
@@ -37,7 +36,7 @@ impl Agent for Generic {
                 | Features::EXTRA_DIRS
                 | Features::MODEL_CHOICE
                 | Features::READ_ONLY,
-            // One framing for all formats, so that plain text can be passed on as it comes.
+            // One framing for all formats, so that plain text can be passed on as it arrives.
             ..Description::new("generic", "Any CLI", env!("CARGO_PKG_VERSION"), Framing::Text)
         }
     }

@@ -1,6 +1,6 @@
-//! Owns the options of proxy.toml. What they are for is in the guide (plugins/README.md, "Any CLI by options alone").
+//! The options of proxy.toml. The guide (plugins/generic/README.md) explains them.
 
-use agentbay_plugin_sdk::{Failure, Turn, Value, wrong_option};
+use agentbay_plugin_sdk::{Failure, Turn, Value, invalid_option};
 
 use crate::pattern::Pattern;
 use crate::rule::{Condition, Rule};
@@ -31,19 +31,19 @@ const NAMES: [&str; 22] = [
     "fail_if",
 ];
 
-/// How the prompt reaches the CLI.
+/// The way of the prompt to the CLI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Prompt {
     /// On standard input.
     #[default]
     Stdin,
-    /// As an argument: the last one, or where `{prompt}` stands.
+    /// As an argument: the last one, or in the place of `{prompt}`.
     Arg,
-    /// In a file, whose path is where `{prompt_file}` stands.
+    /// In a file, whose path replaces `{prompt_file}`.
     File,
 }
 
-/// What the CLI prints.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Plain text.
@@ -51,21 +51,21 @@ pub(crate) enum Format {
     Text,
     /// One JSON value.
     Json,
-    /// One JSON value after the other.
+    /// A sequence of JSON values.
     StreamJson,
 }
 
-/// Which part of plain text is the answer.
+/// The part of plain text that is the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The last block: what stands before it are logs.
+    /// The last block; earlier ones are logs.
     #[default]
     LastBlock,
-    /// All of it.
+    /// The whole text.
     Whole,
 }
 
-/// Arguments that say what a turn asks for. What has none, the CLI cannot do.
+/// Arguments for the features of a turn. The CLI lacks a feature without arguments.
 #[derive(Debug, Default)]
 pub(crate) struct Abilities {
     pub(crate) model: Option<Vec<String>>,
@@ -76,7 +76,7 @@ pub(crate) struct Abilities {
     pub(crate) schema: Option<Vec<String>>,
 }
 
-/// Where things stand in JSON. What has no path is looked for where many CLIs have it.
+/// Paths in JSON. For a value without a path, the places that many CLIs use are searched.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Paths {
     pub(crate) text: Vec<Rule>,
@@ -114,58 +114,60 @@ impl Settings {
     /// Reads the options of a turn.
     pub(crate) fn read(turn: &Turn) -> Result<Self, Failure> {
         let mut settings = Self::default();
-        for (name, told) in &turn.options {
-            settings.take(name, told)?;
+        for (name, value) in &turn.options {
+            settings.take(name, value)?;
         }
         settings.fit_together(turn)?;
         Ok(settings)
     }
 
-    fn take(&mut self, name: &str, told: &str) -> Result<(), Failure> {
+    fn take(&mut self, name: &str, value: &str) -> Result<(), Failure> {
         let Self { args, prompt, format, answer, abilities, paths, lines } = self;
         match name {
-            "args" => *args = list(name, told, "[\"--quiet\"]")?,
+            "args" => *args = list(name, value, "[\"--quiet\"]")?,
             "prompt" => {
                 *prompt =
-                    one_of(name, told, &[("stdin", Prompt::Stdin), ("arg", Prompt::Arg), ("file", Prompt::File)])?;
+                    one_of(name, value, &[("stdin", Prompt::Stdin), ("arg", Prompt::Arg), ("file", Prompt::File)])?;
             }
             "format" => {
                 let known = [("text", Format::Text), ("json", Format::Json), ("stream-json", Format::StreamJson)];
-                *format = one_of(name, told, &known)?;
+                *format = one_of(name, value, &known)?;
             }
-            "answer" => *answer = one_of(name, told, &[("last-block", Answer::LastBlock), ("whole", Answer::Whole)])?,
-            "model_args" => abilities.model = Some(with(name, told, &["{model}"], "[\"--model\", \"{model}\"]")?),
+            "answer" => *answer = one_of(name, value, &[("last-block", Answer::LastBlock), ("whole", Answer::Whole)])?,
+            "model_args" => abilities.model = Some(with(name, value, &["{model}"], "[\"--model\", \"{model}\"]")?),
             "resume_args" => {
-                abilities.resume = Some(with(name, told, &["{session}"], "[\"--resume\", \"{session}\"]")?)
+                abilities.resume = Some(with(name, value, &["{session}"], "[\"--resume\", \"{session}\"]")?)
             }
-            "read_only_args" => abilities.read_only = Some(list(name, told, "[\"--plan\"]")?),
-            "write_args" => abilities.write = list(name, told, "[\"--yes\"]")?,
-            "extra_dir_args" => abilities.extra_dir = Some(with(name, told, &["{dir}"], "[\"--add-dir\", \"{dir}\"]")?),
+            "read_only_args" => abilities.read_only = Some(list(name, value, "[\"--plan\"]")?),
+            "write_args" => abilities.write = list(name, value, "[\"--yes\"]")?,
+            "extra_dir_args" => {
+                abilities.extra_dir = Some(with(name, value, &["{dir}"], "[\"--add-dir\", \"{dir}\"]")?)
+            }
             "schema_args" => {
                 let example = "[\"--schema\", \"{schema_file}\"]";
-                abilities.schema = Some(with(name, told, &["{schema}", "{schema_file}"], example)?);
+                abilities.schema = Some(with(name, value, &["{schema}", "{schema_file}"], example)?);
             }
-            "text_path" => paths.text = Rule::list(name, told)?,
-            "message_path" => paths.message = Rule::list(name, told)?,
-            "reasoning_path" => paths.reasoning = Rule::list(name, told)?,
-            "answer_path" => paths.answer = Rule::list(name, told)?,
-            "error_path" => paths.error = Rule::list(name, told)?,
-            "session_path" => paths.session = Rule::list(name, told)?,
-            "usage_path" => paths.usage = Rule::list(name, told)?,
-            "break_when" => paths.breaks = Condition::list(name, told)?,
-            "skip" => lines.skip = Pattern::list(name, told)?,
-            "begin" => lines.begin = Pattern::list(name, told)?,
-            "end" => lines.end = Pattern::list(name, told)?,
-            "fail_if" => lines.fail_if = Pattern::list(name, told)?,
+            "text_path" => paths.text = Rule::list(name, value)?,
+            "message_path" => paths.message = Rule::list(name, value)?,
+            "reasoning_path" => paths.reasoning = Rule::list(name, value)?,
+            "answer_path" => paths.answer = Rule::list(name, value)?,
+            "error_path" => paths.error = Rule::list(name, value)?,
+            "session_path" => paths.session = Rule::list(name, value)?,
+            "usage_path" => paths.usage = Rule::list(name, value)?,
+            "break_when" => paths.breaks = Condition::list(name, value)?,
+            "skip" => lines.skip = Pattern::list(name, value)?,
+            "begin" => lines.begin = Pattern::list(name, value)?,
+            "end" => lines.end = Pattern::list(name, value)?,
+            "fail_if" => lines.fail_if = Pattern::list(name, value)?,
             _ => {
                 let allowed: Vec<String> = NAMES.iter().map(|name| format!("`{name}`")).collect();
-                return Err(wrong_option(format!("unknown option `{name}`: allowed are {}", allowed.join(", "))));
+                return Err(invalid_option(format!("unknown option `{name}`: allowed are {}", allowed.join(", "))));
             }
         }
         Ok(())
     }
 
-    /// An option that would do nothing beside the others is a fault.
+    /// An option that has no effect with the others is an error.
     fn fit_together(&self, turn: &Turn) -> Result<(), Failure> {
         let given = |names: &[&'static str]| names.iter().copied().find(|name| turn.option(name).is_some());
         let idle = match self.format {
@@ -176,12 +178,12 @@ impl Settings {
                 .map(|name| (name, "reads plain text: leave `format` out, or it")),
         };
         if let Some((name, instead)) = idle {
-            return Err(wrong_option(format!("option `{name}` {instead}")));
+            return Err(invalid_option(format!("option `{name}` {instead}")));
         }
         if self.abilities.resume.is_none() && !self.paths.session.is_empty() {
             let message =
                 "option `session_path` does nothing without `resume_args`, such as [\"--resume\", \"{session}\"]";
-            return Err(wrong_option(message.to_owned()));
+            return Err(invalid_option(message.to_owned()));
         }
         self.prompt_has_its_place()
     }
@@ -206,32 +208,33 @@ impl Settings {
             }
             Prompt::Stdin | Prompt::Arg | Prompt::File => return Ok(()),
         };
-        Err(wrong_option(wrong.to_owned()))
+        Err(invalid_option(wrong.to_owned()))
     }
 }
 
-fn one_of<T: Copy>(name: &str, told: &str, known: &[(&str, T)]) -> Result<T, Failure> {
-    known.iter().find(|(allowed, _)| *allowed == told).map(|(_, meaning)| *meaning).ok_or_else(|| {
+fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, Failure> {
+    known.iter().find(|(allowed, _)| *allowed == value).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let allowed: Vec<String> = known.iter().map(|(allowed, _)| format!("`{allowed}`")).collect();
-        wrong_option(format!("option `{name}` is `{told}`: allowed are {}", allowed.join(", ")))
+        invalid_option(format!("option `{name}` is `{value}`: allowed are {}", allowed.join(", ")))
     })
 }
 
-fn list(name: &str, told: &str, example: &str) -> Result<Vec<String>, Failure> {
-    told.parse::<Value>()
+fn list(name: &str, value: &str, example: &str) -> Result<Vec<String>, Failure> {
+    value
+        .parse::<Value>()
         .ok()
         .and_then(|list| list.as_array()?.iter().map(|item| item.as_str().map(String::from)).collect())
         .ok_or_else(|| {
-            wrong_option(format!("option `{name}` is `{told}`: allowed is a list of strings such as {example}"))
+            invalid_option(format!("option `{name}` is `{value}`: allowed is a list of strings such as {example}"))
         })
 }
 
-/// A list that says with a placeholder where the value goes.
-fn with(name: &str, told: &str, placeholders: &[&str], example: &str) -> Result<Vec<String>, Failure> {
-    let args = list(name, told, example)?;
+/// A list with a placeholder for the value.
+fn with(name: &str, value: &str, placeholders: &[&str], example: &str) -> Result<Vec<String>, Failure> {
+    let args = list(name, value, example)?;
     if args.iter().any(|arg| placeholders.iter().any(|placeholder| arg.contains(placeholder))) {
         return Ok(args);
     }
-    let wanted = placeholders.join("` or `");
-    Err(wrong_option(format!("option `{name}` is `{told}`: it needs `{wanted}`, as in {example}")))
+    let needed = placeholders.join("` or `");
+    Err(invalid_option(format!("option `{name}` is `{value}`: it needs `{needed}`, as in {example}")))
 }

@@ -1,34 +1,34 @@
-//! Owns patterns of whole lines: what `skip`, `begin`, `end` and `fail_if` hold. In a pattern `*` stands for any text, and
-//! every other character for itself; `\*` is a star. White space at the end of a line does not count.
+//! Patterns of whole lines, for `skip`, `begin`, `end` and `fail_if`. In a pattern `*` matches any text, and every other character
+//! itself; `\*` is a star. White space at the end of a line is ignored.
 //!
-//! They are no regular expressions: of a line whose end has not come it must be known whether it can still become one that
-//! fits, so that text goes on as it comes.
+//! They are not regular expressions: for an incomplete line it must be known whether it can still match, so that text can be passed on
+//! as it arrives.
 
-use agentbay_plugin_sdk::{Failure, Value, wrong_option};
+use agentbay_plugin_sdk::{Failure, Value, invalid_option};
 
 /// A pattern of whole lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
-    /// What stands between the stars, in order. One piece: no star.
+    /// The texts between the stars, in order. One piece: no star.
     pieces: Vec<String>,
 }
 
 impl Pattern {
     /// Reads the option `name`, which is a pattern or a list of them.
-    pub(crate) fn list(name: &str, told: &str) -> Result<Vec<Self>, Failure> {
-        let list = told.parse::<Value>().ok().and_then(|list| {
+    pub(crate) fn list(name: &str, value: &str) -> Result<Vec<Self>, Failure> {
+        let list = value.parse::<Value>().ok().and_then(|list| {
             list.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<String>>>()
         });
         let patterns: Vec<Self> = match list {
             Some(list) => list.iter().map(|pattern| Self::read(pattern)).collect(),
-            None => vec![Self::read(told)],
+            None => vec![Self::read(value)],
         };
         if patterns.is_empty() || patterns.iter().any(Self::is_empty) {
             let message = format!(
-                "option `{name}` is `{told}`: allowed is a pattern of a whole line such as `Tokens: *`, or a list of these; \
+                "option `{name}` is `{value}`: allowed is a pattern of a whole line such as `Tokens: *`, or a list of these; \
                  `*` stands for any text"
             );
-            return Err(wrong_option(message));
+            return Err(invalid_option(message));
         }
         Ok(patterns)
     }
@@ -49,12 +49,12 @@ impl Pattern {
         Self { pieces }
     }
 
-    /// Nothing, or nothing but stars: every line would fit.
+    /// Empty, or only stars: every line would match.
     fn is_empty(&self) -> bool {
         self.pieces.iter().all(|piece| piece.trim().is_empty())
     }
 
-    /// Whether the whole line fits. White space at its end is not looked at.
+    /// Whether the whole line matches. White space at its end is ignored.
     pub(crate) fn fits(&self, line: &str) -> bool {
         let line = line.trim_end();
         let Some((first, rest)) = self.pieces.split_first() else { return false };
@@ -69,7 +69,7 @@ impl Pattern {
         true
     }
 
-    /// Whether a line that begins like this may still come to fit.
+    /// Whether a line that starts like this may still match.
     pub(crate) fn may_fit(&self, beginning: &str) -> bool {
         let Some((first, rest)) = self.pieces.split_first() else { return false };
         first.starts_with(beginning)
@@ -78,19 +78,19 @@ impl Pattern {
     }
 }
 
-/// Whether one of the patterns fits the whole line.
+/// Whether one of the patterns matches the whole line.
 pub(crate) fn any_fits(patterns: &[Pattern], line: &str) -> bool {
     patterns.iter().any(|pattern| pattern.fits(line))
 }
 
-/// The part of a text up to the end of its first line that one of the patterns fits; cut anywhere.
+/// Finds the end of the first line that one of the patterns matches, in text that is split anywhere.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     patterns: Vec<Pattern>,
     line: String,
 }
 
-/// How much of a line is looked at. A longer one fits no pattern.
+/// Maximum length of a line. A longer one matches no pattern.
 pub(crate) const LINE_BYTES: usize = 64 * 1024;
 
 impl Watch {
@@ -98,7 +98,7 @@ impl Watch {
         Self { patterns, line: String::new() }
     }
 
-    /// Takes more of the text. Gives where the line ends that fits, and the line.
+    /// Reads more text. Returns the end of the matching line, and the line.
     pub(crate) fn push(&mut self, text: &str) -> Option<(usize, String)> {
         if self.patterns.is_empty() {
             return None;
@@ -115,14 +115,14 @@ impl Watch {
         None
     }
 
-    /// The line ends, if only because nothing more comes. Gives it if it fits.
+    /// Ends the line, also at the end of the output. Returns it if it matches.
     pub(crate) fn end(&mut self) -> Option<String> {
         let line = std::mem::take(&mut self.line);
         (line.len() <= LINE_BYTES && any_fits(&self.patterns, &line)).then(|| line.trim().to_owned())
     }
 
     fn add(&mut self, piece: &str) {
-        // One character more than fits, whatever the pieces are: then it is known to be too long.
+        // One character more than allowed, however the text is split: then the line is known to be too long.
         if self.line.len() <= LINE_BYTES {
             self.line.push_str(piece);
         }

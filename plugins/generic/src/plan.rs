@@ -1,4 +1,4 @@
-//! Owns the command line: the arguments of the model, those that say what the turn asks for, and the prompt.
+//! The command line: the model's arguments, those for the features of a turn, and the prompt.
 
 use agentbay_plugin_sdk::{Category, Failure, Permission, Plan, PlanFile, Turn};
 
@@ -7,9 +7,9 @@ use crate::options::{Abilities, Prompt, Settings};
 const PROMPT_FILE: &str = "prompt.txt";
 const SCHEMA_FILE: &str = "schema.json";
 
-/// The command line. The program is left to the host.
+/// The command line. The host supplies the program.
 ///
-/// In this order: `args`, what the turn asks for, the prompt. A `--` at the end of `args` stays right before the prompt.
+/// The order: `args`, arguments for the turn, the prompt. A `--` at the end of `args` stays right before the prompt.
 pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     let settings = Settings::read(turn)?;
     let (dashes, args) = match settings.args.split_last() {
@@ -46,7 +46,7 @@ fn as_argument(plan: Plan, before: &str, turn: &Turn) -> Result<Plan, Failure> {
     plan.prompt_argument(before, &turn.prompt).map_err(|failure| Failure { detail: advice.into(), ..failure })
 }
 
-/// Adds what the turn asks for, or refuses what the options have no arguments for.
+/// Adds the arguments for the turn, or refuses a feature without arguments.
 fn asked(mut plan: Plan, abilities: &Abilities, turn: &Turn) -> Result<Plan, Failure> {
     if let Some(model) = &turn.model {
         let args = able(&abilities.model, Category::Configuration, || {
@@ -99,7 +99,7 @@ fn able(
     args.as_deref().ok_or_else(|| Failure::new(category, refusal(), ""))
 }
 
-/// Adds arguments with a value in the place of the placeholder. Where it begins an argument it must not look like an option.
+/// Adds arguments with a value in place of the placeholder. At the start of an argument it must not look like an option.
 fn filled(mut plan: Plan, args: &[String], placeholder: &str, value: &str) -> Result<Plan, Failure> {
     for arg in args {
         let whole = arg.replace(placeholder, value);

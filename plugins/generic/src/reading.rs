@@ -1,7 +1,6 @@
-//! Owns what the JSON values of a run mean together: by the paths of the options, and where these say nothing by the kinds
-//! that many CLIs print.
+//! The meaning of the JSON values of a run: by the paths of the options, and otherwise by the events that many CLIs print.
 
-use agentbay_plugin_sdk::{Category, Event, Outcome, Speech, Stop, Value, failed, finished, json};
+use agentbay_plugin_sdk::{AnswerText, Category, Event, Outcome, Stop, Value, failed, finished, json};
 
 use crate::content::{self, Part};
 use crate::fault::Fault;
@@ -10,21 +9,21 @@ use crate::rule::{Rule, first};
 use crate::seen::Seen;
 use crate::usage;
 
-/// Names under which many CLIs tell their session.
+/// Fields in which many CLIs have their session.
 const SESSION: [&str; 5] = ["session_id", "sessionId", "sessionID", "thread_id", "threadId"];
 
-/// What the values so far have told.
+/// The state after the values so far.
 #[derive(Debug)]
 pub(crate) struct Reading {
     paths: Paths,
     format: Format,
-    /// A session that cannot be gone on with is not told.
+    /// A session that cannot be resumed is not emitted.
     is_resumable: bool,
     session: String,
-    speech: Speech,
+    answer_text: AnswerText,
     /// The whole answer, if the CLI repeats it at the end.
     answer: Option<String>,
-    /// What went wrong last, unless text or an answer followed.
+    /// The last error, unless text or an answer followed.
     fault: Option<Fault>,
     seen: Seen,
 }
@@ -36,7 +35,7 @@ impl Reading {
             format: settings.format,
             is_resumable: settings.abilities.resume.is_some(),
             session: String::new(),
-            speech: Speech::default(),
+            answer_text: AnswerText::default(),
             answer: None,
             fault: None,
             seen: Seen::default(),
@@ -48,10 +47,10 @@ impl Reading {
         let mut is_known = self.session(value, events);
         is_known |= self.usage(value, events);
         if self.paths.breaks.iter().any(|condition| condition.holds(value)) {
-            self.speech.part();
+            self.answer_text.end_message();
             is_known = true;
         }
-        if let Some(thought) = said(&self.paths.reasoning, value) {
+        if let Some(thought) = text_at(&self.paths.reasoning, value) {
             events.push(Event::Reasoning(thought));
             is_known = true;
         }
@@ -69,36 +68,36 @@ impl Reading {
         true
     }
 
-    /// Counts a value, known or not, that was read from this text.
+    /// Counts a value, known or unknown, with its source text.
     pub(crate) fn count(&mut self, value: &Value, source: &str) {
         self.seen.count(value, source);
     }
 
-    /// The beginning of the last value; empty if none came.
+    /// The start of the last value; empty if there was none.
     pub(crate) fn last(&self) -> &str {
         self.seen.last()
     }
 
-    /// The error that holds, if any.
+    /// The error that counts, if any.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         self.fault.as_ref()
     }
 
-    /// Whether any text was passed on.
-    pub(crate) fn spoke(&self) -> bool {
-        self.speech.spoke()
+    /// Whether any text was emitted.
+    pub(crate) fn has_text(&self) -> bool {
+        self.answer_text.has_text()
     }
 
-    /// The outcome of a process that exited with 0; none if no value came.
+    /// The outcome of a process that exited with 0; `None` if there was no value.
     pub(crate) fn end(&mut self) -> Option<Outcome> {
         match &self.fault {
-            Some(fault) if fault.is_turn_limit() && self.speech.spoke() => {
+            Some(fault) if fault.is_turn_limit() && self.answer_text.has_text() => {
                 return Some(Outcome { stop: Stop::MaxTurns, ..finished(None) });
             }
             Some(fault) => return Some(fault.failure().into()),
             None => {}
         }
-        if self.speech.spoke() {
+        if self.answer_text.has_text() {
             return Some(finished(None));
         }
         if let Some(answer) = self.answer.take() {
@@ -108,7 +107,7 @@ impl Reading {
             let message = format!(
                 "The CLI ended well, but no answer was found in what it printed: {}. If one of these has it, say where \
                  with the option `text_path` or `answer_path` of the model",
-                self.seen.told()
+                self.seen.kinds()
             );
             failed(Category::Unknown, message, self.seen.last())
         })
@@ -122,23 +121,23 @@ impl Reading {
                 Format::Text | Format::StreamJson => content::of_event(value),
             };
         }
-        said(text, value)
+        text_at(text, value)
             .map(Part::Text)
-            .or_else(|| said(message, value).map(Part::Message))
-            .or_else(|| said(answer, value).map(Part::Answer))
+            .or_else(|| text_at(message, value).map(Part::Message))
+            .or_else(|| text_at(answer, value).map(Part::Answer))
     }
 
     fn take(&mut self, part: Part, events: &mut Vec<Event>) {
         match part {
             Part::Text(text) if !text.is_empty() => {
                 self.fault = None;
-                self.speech.say(&text, events);
+                self.answer_text.push(&text, events);
             }
             Part::Message(text) if !text.is_empty() => {
                 self.fault = None;
-                self.speech.part();
-                self.speech.say(&text, events);
-                self.speech.part();
+                self.answer_text.end_message();
+                self.answer_text.push(&text, events);
+                self.answer_text.end_message();
             }
             Part::Answer(answer) if !answer.trim().is_empty() => {
                 self.fault = None;
@@ -156,7 +155,7 @@ impl Reading {
         let session = match first(&self.paths.session, value) {
             Some(found) => json::id(found, &[]),
             None if self.paths.session.is_empty() => {
-                SESSION.iter().find_map(|name| json::some_id(value, &[name])).unwrap_or_default()
+                SESSION.iter().find_map(|name| json::non_empty_id(value, &[name])).unwrap_or_default()
             }
             None => return false,
         };
@@ -167,7 +166,7 @@ impl Reading {
             events.push(Event::Session(session.clone()));
             self.session = session;
         }
-        // An event of any kind has it.
+        // Events of every kind may have a session.
         !self.paths.session.is_empty()
     }
 
@@ -176,14 +175,14 @@ impl Reading {
             None if self.paths.usage.is_empty() => json::at(value, &["usage"]),
             counts => counts,
         };
-        let told = counts.and_then(usage::of);
-        let is_told = told.is_some();
-        events.extend(told);
-        is_told && !self.paths.usage.is_empty()
+        let usage = counts.and_then(usage::of);
+        let has_usage = usage.is_some();
+        events.extend(usage);
+        has_usage && !self.paths.usage.is_empty()
     }
 }
 
-/// The text that the rules lead to: a string, or the texts of a list of blocks.
-fn said(rules: &[Rule], value: &Value) -> Option<String> {
+/// The text at the first matching rule: a string, or the texts of a list of blocks.
+fn text_at(rules: &[Rule], value: &Value) -> Option<String> {
     rules.iter().find_map(|rule| rule.find(value)).and_then(json::content_text)
 }

@@ -1,16 +1,16 @@
-//! Owns paths into JSON, and the conditions under which they count: what `text_path` and its like hold.
+//! Paths in JSON and their conditions, for `text_path` and similar options.
 
-use agentbay_plugin_sdk::{Failure, Value, json, wrong_option};
+use agentbay_plugin_sdk::{Failure, Value, invalid_option, json};
 
-/// How a rule is written, for the message of one that is written wrongly.
+/// The form of a rule, for error messages.
 const RULE: &str = "a path such as `event.text`, a table such as \
      { path = \"event.text\", when = { \"event.type\" = \"text\" } }, or a list of these";
 
-/// How a condition is written.
+/// The form of a condition.
 const CONDITION: &str =
     "a table such as { \"event.type\" = \"iteration_start\" }, or a list of these of which one has to hold";
 
-/// Names of fields from the outside to the inside; a number is a place in a list.
+/// Field names from outside to inside; a number is an index of a list.
 #[derive(Clone, Debug)]
 struct Path(Vec<String>);
 
@@ -28,19 +28,19 @@ impl Path {
     }
 }
 
-/// Values that must stand at paths.
+/// Required values at paths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Condition(Vec<(Path, Vec<Value>)>);
 
 impl Condition {
     /// Reads the option `name`, which is a condition or a list of them.
-    pub(crate) fn list(name: &str, told: &str) -> Result<Vec<Self>, Failure> {
-        let conditions = match told.parse::<Value>() {
+    pub(crate) fn list(name: &str, option: &str) -> Result<Vec<Self>, Failure> {
+        let conditions = match option.parse::<Value>() {
             Ok(Value::Array(items)) => items.iter().map(Self::read).collect(),
             Ok(table) => Self::read(&table).map(|condition| vec![condition]),
             Err(_) => None,
         };
-        conditions.filter(|list: &Vec<Self>| !list.is_empty()).ok_or_else(|| wrong(name, told, CONDITION))
+        conditions.filter(|list: &Vec<Self>| !list.is_empty()).ok_or_else(|| wrong(name, option, CONDITION))
     }
 
     fn read(table: &Value) -> Option<Self> {
@@ -49,13 +49,13 @@ impl Condition {
         fields.iter().map(field).collect::<Option<_>>().map(Self)
     }
 
-    /// Whether each of the paths leads to a value that is wanted there.
+    /// Whether each path has a required value.
     pub(crate) fn holds(&self, value: &Value) -> bool {
         self.0.iter().all(|(path, wanted)| path.of(value).is_some_and(|found| wanted.iter().any(|it| same(it, found))))
     }
 }
 
-/// A value that a field may have, or a list of them.
+/// A required value, or a list of alternatives.
 fn wanted_values(wanted: &Value) -> Option<Vec<Value>> {
     let values = match wanted {
         Value::Array(items) => items.clone(),
@@ -65,12 +65,12 @@ fn wanted_values(wanted: &Value) -> Option<Vec<Value>> {
     (!values.is_empty() && values.iter().all(is_plain)).then_some(values)
 }
 
-/// 1 and 1.0 are the same number.
+/// Compares values; 1 and 1.0 are equal.
 fn same(one: &Value, other: &Value) -> bool {
     one == other || (one.is_number() && one.as_f64() == other.as_f64())
 }
 
-/// A path that counts where its condition holds.
+/// A path with a condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     path: Path,
@@ -79,39 +79,39 @@ pub(crate) struct Rule {
 
 impl Rule {
     /// Reads the option `name`, which is a rule or a list of them.
-    pub(crate) fn list(name: &str, told: &str) -> Result<Vec<Self>, Failure> {
-        let rules = match told.parse::<Value>() {
+    pub(crate) fn list(name: &str, option: &str) -> Result<Vec<Self>, Failure> {
+        let rules = match option.parse::<Value>() {
             Ok(Value::Array(items)) => items.iter().map(Self::read).collect(),
             Ok(table @ Value::Object(_)) => Self::read(&table).map(|rule| vec![rule]),
-            Ok(_) | Err(_) => Path::read(told).map(|path| vec![Self { path, when: Condition::default() }]),
+            Ok(_) | Err(_) => Path::read(option).map(|path| vec![Self { path, when: Condition::default() }]),
         };
-        rules.filter(|list: &Vec<Self>| !list.is_empty()).ok_or_else(|| wrong(name, told, RULE))
+        rules.filter(|list: &Vec<Self>| !list.is_empty()).ok_or_else(|| wrong(name, option, RULE))
     }
 
-    fn read(told: &Value) -> Option<Self> {
-        if let Some(path) = told.as_str() {
+    fn read(option: &Value) -> Option<Self> {
+        if let Some(path) = option.as_str() {
             return Some(Self { path: Path::read(path)?, when: Condition::default() });
         }
-        let fields = told.as_object()?;
+        let fields = option.as_object()?;
         if fields.keys().any(|name| !matches!(name.as_str(), "path" | "when")) {
             return None;
         }
-        let path = Path::read(json::text(told, &["path"])?)?;
+        let path = Path::read(json::text(option, &["path"])?)?;
         let when = fields.get("when").map_or(Some(Condition::default()), Condition::read)?;
         Some(Self { path, when })
     }
 
-    /// What the path leads to, if the condition holds.
+    /// The value at the path, if the condition holds.
     pub(crate) fn find<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         self.path.of(value).filter(|_| self.when.holds(value))
     }
 }
 
-/// What the first of the rules that leads anywhere leads to.
+/// The value of the first rule that has one.
 pub(crate) fn first<'a>(rules: &[Rule], value: &'a Value) -> Option<&'a Value> {
     rules.iter().find_map(|rule| rule.find(value)).filter(|found| !found.is_null())
 }
 
-fn wrong(name: &str, told: &str, allowed: &str) -> Failure {
-    wrong_option(format!("option `{name}` is `{told}`: allowed is {allowed}"))
+fn wrong(name: &str, option: &str, allowed: &str) -> Failure {
+    invalid_option(format!("option `{name}` is `{option}`: allowed is {allowed}"))
 }

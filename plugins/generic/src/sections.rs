@@ -1,23 +1,23 @@
-//! Owns which lines of plain text are the answer: those between `begin` and `end` that no `skip` fits. They are passed on
-//! as they come (`answer = "whole"`), or the last block of them is given at the end (`last-block`).
+//! The lines of plain text that are the answer: those between `begin` and `end` that no `skip` matches. They are passed on as they
+//! arrive (`answer = "whole"`), or their last block is returned at the end (`last-block`).
 
 use agentbay_plugin_sdk::{Event, LastBlock};
 
 use crate::options::{Answer, Lines};
 use crate::pattern::{LINE_BYTES, Pattern, any_fits};
 
-/// How many line feeds are held back, so that no output makes the plugin run out of memory.
+/// Maximum number of line feeds held back, which bounds the memory.
 const HELD_LINE_FEEDS: usize = 64 * 1024;
 
-/// The lines so far.
+/// The state after the lines so far.
 #[derive(Debug)]
 pub(crate) struct Sections {
     lines: Lines,
-    /// Lines are part of the answer.
+    /// The current lines are part of the answer.
     is_open: bool,
-    /// The beginning of a line of which it is not known whether a pattern fits it.
+    /// The start of a line that may still match a pattern.
     held: String,
-    /// The line whose end has not come fits no pattern.
+    /// The incomplete line matches no pattern.
     is_text: bool,
     kept: Kept,
 }
@@ -37,7 +37,7 @@ impl Sections {
         Self { is_open: lines.begin.is_empty(), lines, held: String::new(), is_text: false, kept }
     }
 
-    /// Takes more of the text, cut anywhere.
+    /// Reads more text, split anywhere.
     pub(crate) fn push(&mut self, text: &str) -> Vec<Event> {
         let mut events = Vec::new();
         for (count, piece) in text.split('\n').enumerate() {
@@ -49,20 +49,20 @@ impl Sections {
         events
     }
 
-    /// Nothing more comes. Gives the answer, if none of it was passed on.
+    /// Ends the output. Returns the answer, if none of it was emitted.
     pub(crate) fn end(&mut self) -> Option<String> {
-        let spoke = self.spoke();
+        let had_text = self.has_text();
         let mut events = Vec::new();
         self.end_line(&mut events);
         match (&mut self.kept, events.pop()) {
             (Kept::LastBlock(block), _) => block.take(),
-            (Kept::Whole(_), Some(Event::Text(text))) if !spoke => Some(text),
+            (Kept::Whole(_), Some(Event::Text(text))) if !had_text => Some(text),
             (Kept::Whole(_), _) => None,
         }
     }
 
-    /// Whether text was passed on already.
-    pub(crate) fn spoke(&self) -> bool {
+    /// Whether text was emitted.
+    pub(crate) fn has_text(&self) -> bool {
         matches!(&self.kept, Kept::Whole(whole) if whole.passed)
     }
 
@@ -89,7 +89,7 @@ impl Sections {
             self.is_open = true;
             match &mut self.kept {
                 Kept::LastBlock(block) => block.push("\n\n"),
-                Kept::Whole(whole) => whole.part(),
+                Kept::Whole(whole) => whole.start_section(),
             }
         } else if any_fits(&self.lines.end, &line) {
             self.is_open = false;
@@ -108,31 +108,31 @@ impl Sections {
 }
 
 impl Lines {
-    /// Whether a line that begins like this may still come to fit a pattern.
+    /// Whether a line that starts like this may still match a pattern.
     fn may_fit(&self, beginning: &str) -> bool {
         let all = [&self.begin, &self.end, &self.skip, &self.fail_if];
         all.into_iter().flatten().any(|pattern: &Pattern| pattern.may_fit(beginning))
     }
 }
 
-/// Text that is passed on, but for the line feeds around each section of it.
+/// Text that is emitted, without the line feeds around each section.
 #[derive(Debug, Default)]
 struct Whole {
     line_feeds: usize,
-    /// Text of this section came.
+    /// The section has text.
     came: bool,
-    /// Text of any section was passed on.
+    /// Text of any section was emitted.
     passed: bool,
 }
 
 impl Whole {
-    /// What comes next is another section.
-    fn part(&mut self) {
+    /// Starts another section.
+    fn start_section(&mut self) {
         self.came = false;
         self.line_feeds = 0;
     }
 
-    /// Passes text on, and holds line feeds back until something follows them. Those before the first text are dropped.
+    /// Emits text, and holds line feeds back until more text follows. Those before the first text are dropped.
     fn push(&mut self, text: &str, events: &mut Vec<Event>) {
         let text = if self.came { text } else { text.trim_start_matches('\n') };
         let body = text.trim_end_matches('\n');

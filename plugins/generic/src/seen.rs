@@ -1,15 +1,15 @@
-//! Owns what kinds of values came, to say so when none of them was understood.
+//! The kinds of the values, for the message if none of them was understood.
 
 use agentbay_plugin_sdk::{Value, json};
 
-/// How many kinds are told apart.
+/// Maximum number of distinct kinds.
 const KINDS: usize = 12;
 
-/// How many characters of a kind, and of the last value, are shown.
+/// Maximum number of characters of a kind and of the last value.
 const KIND_CHARS: usize = 60;
 const VALUE_CHARS: usize = 2000;
 
-/// The values that came.
+/// The values so far.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     kinds: Vec<(String, usize)>,
@@ -18,7 +18,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Counts a value, and keeps the beginning of its text: whoever writes its path needs to see it.
+    /// Counts a value, and keeps the start of its text, which shows the user which path to configure.
     pub(crate) fn count(&mut self, value: &Value, source: &str) {
         self.last = source.chars().take(VALUE_CHARS).collect();
         let kind = kind(value);
@@ -34,22 +34,22 @@ impl Seen {
         self.kinds.is_empty()
     }
 
-    /// The beginning of the last value.
+    /// The start of the last value.
     pub(crate) fn last(&self) -> &str {
         &self.last
     }
 
-    /// The kinds, in the order in which they came.
-    pub(crate) fn told(&self) -> String {
-        let mut told: Vec<String> = self
+    /// The kinds, in order of appearance.
+    pub(crate) fn kinds(&self) -> String {
+        let mut kinds: Vec<String> = self
             .kinds
             .iter()
             .map(|(kind, count)| if *count == 1 { kind.clone() } else { format!("{kind} ({count} times)") })
             .collect();
         if self.others > 0 {
-            told.push(format!("{} others", self.others));
+            kinds.push(format!("{} others", self.others));
         }
-        told.join(", ")
+        kinds.join(", ")
     }
 }
 

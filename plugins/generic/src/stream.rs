@@ -1,5 +1,4 @@
-//! Owns the reading of JSON values, wherever they stand in the output. What is none is plain text, which counts only if no
-//! value came.
+//! Reads JSON values anywhere in the output. Everything else is plain text, which counts only if there was no value.
 
 use agentbay_plugin_sdk::{Category, Event, JsonReader, LastBlock, NO_OUTPUT, Outcome, Piece, Value, failed, finished};
 
@@ -7,16 +6,16 @@ use crate::fault::Fault;
 use crate::options::Settings;
 use crate::reading::Reading;
 
-/// What has come of a stream.
+/// The state of a stream.
 #[derive(Debug)]
 pub(crate) struct Stream {
     json: JsonReader,
     reading: Reading,
     /// The text, until the first value shows that it is a stream.
     plain: LastBlock,
-    /// A value came that text would not have in it.
+    /// A value was read that plain text would not contain.
     is_stream: bool,
-    /// What comes next stands behind something on its line.
+    /// The next value follows something on its line.
     is_within_line: bool,
 }
 
@@ -31,7 +30,7 @@ impl Stream {
         }
     }
 
-    /// Takes more output, cut anywhere.
+    /// Reads more output, split anywhere.
     pub(crate) fn push(&mut self, text: &str) -> Vec<Event> {
         let mut events = Vec::new();
         let mut json = std::mem::take(&mut self.json);
@@ -40,15 +39,15 @@ impl Stream {
         events
     }
 
-    /// The error that the CLI told of, if it holds.
+    /// The error that the CLI reported, if it counts.
     pub(crate) fn fault(&self) -> Option<&Fault> {
         self.reading.fault()
     }
 
-    /// What there is to show of a run of which nothing was understood; empty if anything was.
-    pub(crate) fn unread(&mut self) -> String {
+    /// The output of a run of which nothing was understood; empty otherwise.
+    pub(crate) fn unrecognized(&mut self) -> String {
         self.finish();
-        if self.reading.spoke() {
+        if self.reading.has_text() {
             return String::new();
         }
         let plain = if self.is_stream { None } else { self.plain.take() };
@@ -66,7 +65,7 @@ impl Stream {
             Some(text) if text.starts_with('{') => {
                 failed(Category::Unknown, "The CLI ended in the middle of a JSON value", text)
             }
-            // A lone string is an answer too.
+            // A single string is an answer too.
             Some(text) => finished(Some(match text.parse::<Value>() {
                 Ok(Value::String(string)) => string,
                 Ok(_) | Err(_) => text,
@@ -75,7 +74,7 @@ impl Stream {
     }
 
     fn finish(&mut self) {
-        // What only the end shows comes too late to be passed on; nothing whole is held back until then.
+        // Values found only at the end are too late to be emitted; no complete value is held back until then.
         let mut late = Vec::new();
         std::mem::take(&mut self.json).finish(&mut |piece| self.hear(piece, &mut late));
     }
@@ -90,7 +89,7 @@ impl Stream {
             }
             Piece::Object(value, source) => {
                 let is_known = self.reading.read(&value, events);
-                // An object in the middle of a line that means nothing is a part of what the line says.
+                // An unknown object in the middle of a line is part of the line's text.
                 if is_known || !self.is_within_line {
                     self.is_stream = true;
                     self.reading.count(&value, source);

@@ -1,14 +1,13 @@
-//! Owns the verdict on a run, whatever the format of its output, and what all formats share: `fail_if`, the end of the
-//! process, standard error.
+//! The outcome of a run for every output format, and the common parts: `fail_if`, the exit status, standard error.
 //!
-//! - `text`, `answer = "last-block"`: nothing is passed on before the end, since any block may be followed by another.
-//! - `text`, `answer = "whole"`: passed on as it comes; see `sections.rs`.
-//! - `json`, `stream-json`: passed on value by value; see `stream.rs`.
+//! - `text`, `answer = "last-block"`: nothing is emitted before the end, because another block may follow.
+//! - `text`, `answer = "whole"`: emitted as it arrives; see `sections.rs`.
+//! - `json`, `stream-json`: emitted value by value; see `stream.rs`.
 //!
-//! In every format empty output of a run that went well gives the answer `No output from CLI.`.
+//! In every format a successful run without output has the answer `No output from CLI.`.
 
 use agentbay_plugin_sdk::{
-    Event, ExitStatus, NO_OUTPUT, Outcome, StderrTail, StreamName, Transcript, Turn, classify, ended, finished,
+    Event, ExitStatus, NO_OUTPUT, Outcome, StderrTail, StreamName, Transcript, Turn, classify, exit_outcome, finished,
 };
 
 use crate::options::{Format, Prompt, Settings};
@@ -16,14 +15,14 @@ use crate::pattern::Watch;
 use crate::sections::Sections;
 use crate::stream::Stream;
 
-/// One process and what it says.
+/// The transcript of one process.
 #[derive(Debug)]
 pub struct GenericTranscript {
     prompt: Prompt,
     watch: Watch,
     reader: Reader,
     stderr: StderrTail,
-    /// A line came that means that the run has failed.
+    /// A line matched `fail_if`, so the run has failed.
     failed: Option<Outcome>,
 }
 
@@ -35,7 +34,7 @@ enum Reader {
 
 impl Transcript for GenericTranscript {
     fn new(turn: &Turn) -> Self {
-        // Wrong options do not come this far: `prepare` refused them.
+        // Invalid options do not get here: `prepare` refused them.
         let settings = Settings::read(turn).unwrap_or_default();
         let watch = Watch::new(settings.lines.fail_if.clone());
         let reader = match settings.format {
@@ -76,12 +75,12 @@ impl Transcript for GenericTranscript {
         match (how, fault) {
             (ExitStatus::Code(0), _) => self.reader.end(),
             (ExitStatus::Code(_) | ExitStatus::Signal(_), Some(fault)) => fault.failure().into(),
-            (ExitStatus::Killed(_), Some(fault)) => ended(how, &fault.failure().detail, || finished(None)),
+            (ExitStatus::Killed(_), Some(fault)) => exit_outcome(how, &fault.failure().detail, || finished(None)),
             (_, None) => {
-                let mut outcome = ended(how, self.stderr.text(), || finished(None));
-                // What was printed is no report of an error: it is shown, and not read for its kind.
+                let mut outcome = exit_outcome(how, self.stderr.text(), || finished(None));
+                // The output is not an error report: it is shown, but not classified.
                 if let Some(failure) = outcome.failure.as_mut().filter(|failure| failure.detail.is_empty()) {
-                    failure.detail = self.reader.unread();
+                    failure.detail = self.reader.unrecognized();
                 }
                 outcome
             }
@@ -119,15 +118,15 @@ impl Reader {
             Self::Json(stream) => stream.end(),
             Self::Text(sections) => {
                 let answer = sections.end();
-                finished(if sections.spoke() { None } else { Some(answer.unwrap_or_else(|| NO_OUTPUT.to_owned())) })
+                finished(if sections.has_text() { None } else { Some(answer.unwrap_or_else(|| NO_OUTPUT.to_owned())) })
             }
         }
     }
 
-    /// What there is to show of a run of which nothing was passed on.
-    fn unread(&mut self) -> String {
+    /// The output of a run of which nothing was emitted.
+    fn unrecognized(&mut self) -> String {
         match self {
-            Self::Json(stream) => stream.unread(),
+            Self::Json(stream) => stream.unrecognized(),
             Self::Text(sections) => sections.end().unwrap_or_default(),
         }
     }

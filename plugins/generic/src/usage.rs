@@ -1,4 +1,4 @@
-//! Owns token counts under the names that CLIs give them.
+//! Token counts under the names that CLIs use.
 
 use agentbay_plugin_sdk::{Event, Usage, UsageScope, Value, json};
 
@@ -9,12 +9,12 @@ const CACHED: [&str; 4] = ["cached_input_tokens", "cacheReadTokens", "cachedInpu
 const WRITTEN: [&str; 2] = ["cacheWriteTokens", "cache_write_tokens"];
 const REASONING: [&str; 3] = ["reasoning_output_tokens", "reasoningTokens", "reasoning_tokens"];
 
-/// The counts in an object; none if there are none. What a CLI tells again replaces what it told before.
+/// The counts in an object; `None` if there are none. Later counts replace earlier ones.
 pub(crate) fn of(counts: &Value) -> Option<Event> {
     if ![INPUT, OUTPUT].iter().flatten().any(|name| json::at(counts, &[name]).is_some_and(is_count)) {
         return None;
     }
-    // In Anthropic's names, and only in these, what was cached is not a part of the input.
+    // Only Anthropic's counts exclude cached tokens from the input.
     let (read, written) = ("cache_read_input_tokens", "cache_creation_input_tokens");
     let (read, written) = (json::count(counts, &[read]), json::count(counts, &[written]));
     let input = first(counts, &INPUT).saturating_add(read).saturating_add(written);

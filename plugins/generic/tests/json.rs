@@ -45,7 +45,7 @@ const PATHS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn paths_say_where_everything_stands() {
+fn paths_define_where_values_are_read() {
     let stdout = r#"{"ids":[17.0],"e":{"type":"step"}}
 {"e":{"thought":"Hm."}}
 {"n":1.0,"e":{"type":"delta","text":"One"}}
@@ -73,12 +73,12 @@ fn paths_say_where_everything_stands() {
 }
 
 #[test]
-fn the_answer_of_a_path_counts_if_no_text_came() {
+fn the_answer_at_a_path_counts_if_there_is_no_text() {
     for stdout in [r#"{"all":[{"text":"The answer"}]}"#, "log\n{\n  \"last\": \"The answer\"\n}\n"] {
-        let told = Replay { events: Vec::new(), outcome: finished(Some("The answer".into())) };
-        assert_eq!(run(PATHS, stdout), told);
+        let actual = Replay { events: Vec::new(), outcome: finished(Some("The answer".into())) };
+        assert_eq!(run(PATHS, stdout), actual);
         let json = [&[("format", "json"), ("answer_path", PATHS[4].1)], &PATHS[6..8]].concat();
-        assert_eq!(run(&json, stdout), told);
+        assert_eq!(run(&json, stdout), actual);
     }
 }
 
@@ -90,12 +90,12 @@ fn one_json_value_has_session_and_tokens_too() {
         "cache_creation_input_tokens":2,"output_tokens":8}}"#;
     let events = vec![Event::Session("s-1".into()), Event::Usage(usage)];
     assert_eq!(run(&options, stdout), Replay { events, outcome: finished(Some("Hi".into())) });
-    // A session that nothing could go on with is not told.
+    // A session that cannot be resumed is not emitted.
     assert_eq!(run(JSON, stdout).events, vec![Event::Usage(usage)]);
 }
 
 #[test]
-fn an_error_is_read_in_whatever_way_it_is_told() {
+fn an_error_is_read_in_every_common_form() {
     let cases = [
         r#"{"type":"error","message":"no such key: unauthorized"}"#,
         r#"{"type":"error","error":"no such key: unauthorized"}"#,
@@ -114,9 +114,9 @@ fn an_error_is_read_in_whatever_way_it_is_told() {
     let message = "The CLI is not logged in, or its credentials were refused";
     for stdout in cases {
         for options in [STREAM, JSON] {
-            let told = run(options, stdout);
+            let actual = run(options, stdout);
             let expected = failed(Category::Authentication, message, "no such key: unauthorized");
-            assert_eq!(told, Replay { events: vec![], outcome: expected }, "{stdout}");
+            assert_eq!(actual, Replay { events: vec![], outcome: expected }, "{stdout}");
         }
     }
     let by_status = run(STREAM, r#"{"type":"error","message":"come back","status":429}"#).outcome;
@@ -124,22 +124,22 @@ fn an_error_is_read_in_whatever_way_it_is_told() {
 }
 
 #[test]
-fn an_error_at_the_end_counts_whatever_was_said_before_and_one_that_was_overcome_does_not() {
+fn an_error_at_the_end_counts_and_one_followed_by_text_does_not() {
     let said = r#"{"type":"content","content":"Two files."}"#;
     let error = r#"{"type":"result","is_error":true,"result":"quota exceeded"}"#;
-    let told = run(STREAM, &format!("{said}\n{error}\n"));
-    assert_eq!(told.events, vec![text("Two files.")]);
-    assert_eq!(told.outcome.failure.map(|failure| failure.category), Some(Category::Quota));
+    let actual = run(STREAM, &format!("{said}\n{error}\n"));
+    assert_eq!(actual.events, vec![text("Two files.")]);
+    assert_eq!(actual.outcome.failure.map(|failure| failure.category), Some(Category::Quota));
 
     let retried = r#"{"type":"error","message":"connection reset, trying again"}"#;
     for end in ["", r#"{"type":"result","result":"Two files."}"#, r#"{"type":"turn.completed"}"#] {
-        let told = run(STREAM, &format!("{retried}\n{said}\n{end}\n"));
-        assert_eq!(told, Replay { events: vec![text("Two files.")], outcome: finished(None) }, "{end}");
+        let actual = run(STREAM, &format!("{retried}\n{said}\n{end}\n"));
+        assert_eq!(actual, Replay { events: vec![text("Two files.")], outcome: finished(None) }, "{end}");
     }
 }
 
 #[test]
-fn what_concerns_a_tool_or_the_user_is_no_error_of_the_run() {
+fn errors_of_a_tool_or_the_user_are_not_errors_of_the_run() {
     let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Two files."}]}}"#;
     for other in [
         r#"{"type":"tool_result","is_error":true,"content":"no such file"}"#,
@@ -148,8 +148,8 @@ fn what_concerns_a_tool_or_the_user_is_no_error_of_the_run() {
         r#"{"type":"result","is_error":false,"error":null,"result":"Two files.","success":true}"#,
         r#"{"type":"warning","error":"the index is old"}"#,
     ] {
-        let told = run(STREAM, &format!("{said}\n{other}\n"));
-        assert_eq!(told, Replay { events: vec![text("Two files.")], outcome: finished(None) }, "{other}");
+        let actual = run(STREAM, &format!("{said}\n{other}\n"));
+        assert_eq!(actual, Replay { events: vec![text("Two files.")], outcome: finished(None) }, "{other}");
     }
 }
 
@@ -157,13 +157,13 @@ fn what_concerns_a_tool_or_the_user_is_no_error_of_the_run() {
 fn a_limit_of_turns_is_a_failure_only_without_text() {
     let limit = r#"{"type":"result","subtype":"error_max_turns","is_error":true}"#;
     assert_eq!(run(STREAM, limit).outcome, failed(Category::Unknown, "CLI failed", "error_max_turns"));
-    let told = run(STREAM, &format!("{}\n{limit}", r#"{"type":"content","content":"So far"}"#));
+    let actual = run(STREAM, &format!("{}\n{limit}", r#"{"type":"content","content":"So far"}"#));
     let outcome = Outcome { stop: Stop::MaxTurns, failure: None, answer: None };
-    assert_eq!(told, Replay { events: vec![text("So far")], outcome });
+    assert_eq!(actual, Replay { events: vec![text("So far")], outcome });
 }
 
 #[test]
-fn events_without_any_known_text_are_a_failure_that_says_what_was_seen() {
+fn events_without_known_text_are_a_failure_that_names_their_kinds() {
     let stdout = "{\"type\":\"agent_event\",\"event\":{\"type\":\"say\"}}\n".repeat(3) + "{\"step\":2,\"of\":3}\n";
     let message = "The CLI ended well, but no answer was found in what it printed: `agent_event` with `say` (3 times), an \
         object of `of`, `step`. If one of these has it, say where with the option `text_path` or `answer_path` of the model";
@@ -179,7 +179,7 @@ fn events_without_any_known_text_are_a_failure_that_says_what_was_seen() {
 }
 
 #[test]
-fn a_json_value_that_is_cut_off_is_no_answer() {
+fn an_incomplete_json_value_is_not_an_answer() {
     let stdout = "{\"content\": \"cut";
     let message = "The CLI ended in the middle of a JSON value";
     for options in [STREAM, JSON] {
@@ -188,7 +188,7 @@ fn a_json_value_that_is_cut_off_is_no_answer() {
 }
 
 #[test]
-fn what_a_failed_run_printed_is_the_detail_if_nothing_else_tells() {
+fn the_output_of_a_failed_run_is_its_detail_without_an_error_text() {
     let lines = "No key found.\n\nVisit https://example.invalid\n";
     for (exit, category, message) in [
         (ExitStatus::Code(1), Category::Unknown, "CLI failed"),

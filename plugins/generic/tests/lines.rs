@@ -11,13 +11,13 @@ fn with(options: &[(&str, &str)]) -> Turn {
 
 /// The answer and the outcome, which are the same however the output is cut.
 fn run(options: &[(&str, &str)], stdout: &str) -> (String, Outcome) {
-    let told = |grouping| {
-        let told = replay::<Generic>(&with(options), stdout, grouping, ExitStatus::Code(0));
-        (told.answer(), told.outcome)
+    let actual = |grouping| {
+        let actual = replay::<Generic>(&with(options), stdout, grouping, ExitStatus::Code(0));
+        (actual.answer(), actual.outcome)
     };
-    let whole = told(Grouping::Whole);
+    let whole = actual(Grouping::Whole);
     for grouping in GROUPINGS {
-        assert_eq!(told(grouping), whole, "{grouping:?} {stdout:?}");
+        assert_eq!(actual(grouping), whole, "{grouping:?} {stdout:?}");
     }
     whole
 }
@@ -25,7 +25,7 @@ fn run(options: &[(&str, &str)], stdout: &str) -> (String, Outcome) {
 const SESSION: &str = "Aider v1\nRepo-map: 1024 tokens\n\nTwo files:\n\n- a\n- b\nTokens: 5 sent.\nTokenise!\n\nBye.\n";
 
 #[test]
-fn lines_before_the_first_beginning_and_those_to_be_skipped_are_no_part_of_the_answer() {
+fn lines_before_the_first_begin_and_skipped_lines_are_not_part_of_the_answer() {
     let patterns = [("begin", "Repo-map: *"), ("skip", r#"["Tokens: *", "Bye."]"#)];
     let whole = [&patterns[..], &[("answer", "whole")]].concat();
     assert_eq!(run(&whole, SESSION), ("Two files:\n\n- a\n- b\nTokenise!".into(), finished(None)));
@@ -33,7 +33,7 @@ fn lines_before_the_first_beginning_and_those_to_be_skipped_are_no_part_of_the_a
 }
 
 #[test]
-fn sections_are_messages_of_their_own() {
+fn sections_are_separate_messages() {
     let options = [("begin", "agent (*):"), ("end", r#"["Tool:", "────*"]"#), ("answer", "whole")];
     let stdout = "banner\nagent (1):\nI look.\n\nTool:\nREADME\n────────\nagent (2):\n\nTwo files.\n\n────\nnoise";
     assert_eq!(run(&options, stdout), ("I look.\n\nTwo files.".into(), finished(None)));
@@ -41,11 +41,11 @@ fn sections_are_messages_of_their_own() {
 }
 
 #[test]
-fn text_goes_on_as_soon_as_no_pattern_can_fit_its_line() {
+fn text_is_emitted_as_soon_as_no_pattern_can_match_its_line() {
     let turn = with(&[("answer", "whole"), ("skip", r#"["Tokens: *", "Tool:"]"#)]);
     let stdout = "Two files\nTokens: 5\nTool: yes\nTo";
-    let told = replay::<Generic>(&turn, stdout, Grouping::Each(1), ExitStatus::Code(0));
-    let texts: Vec<&str> = told
+    let actual = replay::<Generic>(&turn, stdout, Grouping::Each(1), ExitStatus::Code(0));
+    let texts: Vec<&str> = actual
         .events
         .iter()
         .filter_map(|event| if let Event::Text(text) = event { Some(text.as_str()) } else { None })
@@ -55,7 +55,7 @@ fn text_goes_on_as_soon_as_no_pattern_can_fit_its_line() {
 }
 
 #[test]
-fn a_star_stands_for_any_text_and_everything_else_for_itself() {
+fn a_star_matches_any_text_and_other_characters_match_themselves() {
     let kept = |pattern: &str, line: &str| run(&[("answer", "whole"), ("skip", pattern)], &format!("{line}\nend\n")).0;
     for (pattern, line) in [
         ("a*c", "abc"),
@@ -89,8 +89,8 @@ fn a_line_that_means_failure_ends_the_turn_at_once_in_every_format() {
     let stdout = "No API key found. Starting login flow...\nVisit https://example.invalid\n\nPaste your code here: ";
     for format in ["text", "json", "stream-json"] {
         let turn = with(&[("fail_if", "No API key found.*"), ("format", format)]);
-        let told = replay::<Generic>(&turn, stdout, Grouping::Each(7), ExitStatus::Code(0));
-        assert_eq!(told.events, vec![Event::Done(failure.clone())], "{format}");
+        let actual = replay::<Generic>(&turn, stdout, Grouping::Each(7), ExitStatus::Code(0));
+        assert_eq!(actual.events, vec![Event::Done(failure.clone())], "{format}");
     }
     let whole = [("answer", "whole"), ("fail_if", "Error: *")];
     assert_eq!(

@@ -18,7 +18,7 @@ fn args(turn: &Turn) -> Result<Vec<String>, Failure> {
 }
 
 #[test]
-fn the_program_is_left_to_the_host_and_the_prompt_goes_to_standard_input() {
+fn the_host_chooses_the_program_and_the_prompt_goes_to_standard_input() {
     assert_eq!(Generic::describe().programs, Vec::<String>::new());
     let turn = with("Hello", &[]);
     assert_eq!(Generic::prepare(&turn), Ok(Plan::new("", [])));
@@ -26,7 +26,7 @@ fn the_program_is_left_to_the_host_and_the_prompt_goes_to_standard_input() {
 }
 
 #[test]
-fn arguments_are_handed_over_as_they_are() {
+fn arguments_are_passed_unchanged() {
     let turn = with("Hello", &[("args", r#"["run", "--quiet", "a b", "", "{model}"]"#), ("prompt", "stdin")]);
     assert_eq!(Generic::prepare(&turn), Ok(Plan::new("", ["run", "--quiet", "a b", "", "{model}"])));
 }
@@ -39,7 +39,7 @@ fn a_prompt_as_argument_is_the_last_one_and_standard_input_is_closed() {
 }
 
 #[test]
-fn a_prompt_as_argument_stands_where_its_placeholder_does() {
+fn a_prompt_as_argument_replaces_its_placeholder() {
     let turn = with("{workdir} it is", &[("args", r#"["--task={prompt}", "--cwd", "{workdir}"]"#), ("prompt", "arg")]);
     assert_eq!(Generic::prepare(&turn), Ok(Plan::new("", ["--task={workdir} it is", "--cwd", "/repo"])));
 }
@@ -57,7 +57,7 @@ fn a_prompt_as_argument_never_becomes_an_option() {
 }
 
 #[test]
-fn a_prompt_that_no_argument_holds_is_refused() {
+fn a_prompt_longer_than_an_argument_is_refused() {
     let most = "x".repeat(128 * 1024 - 1);
     assert!(args(&with(&most, &[("prompt", "arg")])).is_ok());
     let message =
@@ -89,7 +89,7 @@ const ABLE: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn what_a_turn_asks_for_stands_between_the_arguments_and_the_dashes_before_the_prompt() {
+fn arguments_for_the_turn_are_between_the_arguments_and_the_dashes_before_the_prompt() {
     let asked = Turn {
         model: Some("gpt".into()),
         session: Some("-s1".into()),
@@ -120,7 +120,7 @@ fn what_a_turn_asks_for_stands_between_the_arguments_and_the_dashes_before_the_p
 }
 
 #[test]
-fn what_the_options_have_no_arguments_for_is_refused_with_an_example() {
+fn a_feature_without_arguments_is_refused_with_an_example() {
     let plain = || with("Hello", &[]);
     let cases = [
         (
@@ -143,22 +143,22 @@ fn what_the_options_have_no_arguments_for_is_refused_with_an_example() {
     ];
     for (turn, category, example) in cases {
         let failure = Generic::prepare(&turn).err();
-        let told = failure.as_ref().map(|failure| (failure.category, failure.message.contains(example)));
-        assert_eq!(told, Some((category, true)), "{failure:?}");
+        let actual = failure.as_ref().map(|failure| (failure.category, failure.message.contains(example)));
+        assert_eq!(actual, Some((category, true)), "{failure:?}");
     }
 }
 
 #[test]
 fn a_value_never_becomes_an_option() {
     let options = [("resume_args", r#"["--resume", "{session}"]"#), ("model_args", r#"["-m", "{model}"]"#)];
-    let message = "`--help` cannot be the value of {session}: it is empty or begins with a dash";
+    let message = "`--help` cannot be the value of {session}: it is empty or starts with a dash";
     let failure = Failure::new(Category::Validation, message, "");
     assert_eq!(args(&Turn { session: Some("--help".into()), ..with("x", &options) }), Err(failure));
     assert!(args(&Turn { model: Some(String::new()), ..with("x", &options) }).is_err());
 }
 
 #[test]
-fn a_wrong_option_is_named_with_what_is_allowed() {
+fn an_invalid_option_is_named_with_the_allowed_values() {
     let list = "allowed is a list of strings such as [\"--quiet\"]";
     let rule = "allowed is a path such as `event.text`, a table such as \
         { path = \"event.text\", when = { \"event.type\" = \"text\" } }, or a list of these";
@@ -208,7 +208,7 @@ fn a_wrong_option_is_named_with_what_is_allowed() {
 }
 
 #[test]
-fn an_unknown_option_is_named_with_those_that_there_are() {
+fn an_unknown_option_is_named_with_the_known_ones() {
     let failure = Generic::prepare(&with("x", &[("fromat", "json")])).err();
     let message = failure.map(|failure| failure.message).unwrap_or_default();
     let begins =
@@ -217,7 +217,7 @@ fn an_unknown_option_is_named_with_those_that_there_are() {
 }
 
 #[test]
-fn an_option_that_does_nothing_beside_the_others_is_a_fault() {
+fn an_option_without_effect_is_an_error() {
     let json = ("format", "stream-json");
     for name in ["answer", "skip", "begin", "end"] {
         let failure = Generic::prepare(&with("x", &[json, (name, "whole")])).err();

@@ -27,7 +27,7 @@ const JSON: &[(&str, &str)] = &[("format", "json")];
 const STREAM: &[(&str, &str)] = &[("format", "stream-json")];
 
 #[test]
-fn text_is_read_by_the_plain_text_rule_and_told_at_the_end() {
+fn text_follows_the_plain_text_rule_and_is_emitted_at_the_end() {
     let hello = "Hello! I'm an AI assistant. How can I help you today?";
     assert_eq!(run(LAST_BLOCK, &format!("{hello}\n")), silent(hello));
     assert_eq!(
@@ -37,22 +37,22 @@ fn text_is_read_by_the_plain_text_rule_and_told_at_the_end() {
 }
 
 #[test]
-fn whole_text_is_told_as_it_comes_but_for_line_feeds_around_it() {
-    let told = run(WHOLE, "\nloading\n\nAnswer\n\n");
-    assert_eq!(told, Replay { events: vec![text("loading\n\nAnswer")], outcome: finished(None) });
-    let told = replay::<Generic>(&with(WHOLE), "a\n\nb\n", Grouping::Each(2), ExitStatus::Code(0));
-    assert_eq!(told, Replay { events: vec![text("a"), text("\n\nb")], outcome: finished(None) });
+fn whole_text_is_emitted_as_it_arrives_without_surrounding_line_feeds() {
+    let actual = run(WHOLE, "\nloading\n\nAnswer\n\n");
+    assert_eq!(actual, Replay { events: vec![text("loading\n\nAnswer")], outcome: finished(None) });
+    let actual = replay::<Generic>(&with(WHOLE), "a\n\nb\n", Grouping::Each(2), ExitStatus::Code(0));
+    assert_eq!(actual, Replay { events: vec![text("a"), text("\n\nb")], outcome: finished(None) });
 }
 
 #[test]
-fn line_feeds_without_end_are_not_kept() {
+fn endless_line_feeds_are_not_kept() {
     let stdout = format!("a{}b", "\n".repeat(100_000));
-    let told = replay::<Generic>(&with(WHOLE), &stdout, Grouping::Each(1000), ExitStatus::Code(0));
-    assert_eq!((told.answer() == stdout, told.events.len()), (true, 3));
+    let actual = replay::<Generic>(&with(WHOLE), &stdout, Grouping::Each(1000), ExitStatus::Code(0));
+    assert_eq!((actual.answer() == stdout, actual.events.len()), (true, 3));
 }
 
 #[test]
-fn empty_output_gives_the_sentence_for_it_in_every_format() {
+fn empty_output_has_its_message_in_every_format() {
     for options in [LAST_BLOCK, WHOLE, JSON, STREAM] {
         for stdout in ["", "\n", "\n\n\n"] {
             assert_eq!(run(options, stdout), silent(NO_OUTPUT), "{options:?} {stdout:?}");
@@ -80,28 +80,28 @@ fn one_json_value_has_its_answer_in_a_known_field() {
     ];
     for (stdout, answer) in cases {
         for grouping in GROUPINGS {
-            let told = replay::<Generic>(&with(JSON), stdout, grouping, ExitStatus::Code(0));
-            assert_eq!(told, silent(answer), "{stdout}");
+            let actual = replay::<Generic>(&with(JSON), stdout, grouping, ExitStatus::Code(0));
+            assert_eq!(actual, silent(answer), "{stdout}");
         }
     }
 }
 
 #[test]
-fn a_lone_json_value_that_is_no_object_is_the_answer() {
+fn a_single_json_value_that_is_not_an_object_is_the_answer() {
     for (stdout, answer) in [("7", "7"), ("[1,\n2]", "[1,\n2]"), ("\"Hi \\u00e9\"\n", "Hi é")] {
         assert_eq!(run(JSON, stdout), silent(answer));
     }
 }
 
 #[test]
-fn what_is_no_json_is_read_as_text() {
+fn output_that_is_not_json_is_text() {
     assert_eq!(run(JSON, "log\n\nHello"), silent("Hello"));
     assert_eq!(run(STREAM, "log\n\nHello\nthere"), silent("Hello\nthere"));
     assert_eq!(run(STREAM, "use {\"a\":1} or {} there"), silent("use {\"a\":1} or {} there"));
 }
 
 #[test]
-fn content_events_are_put_together() {
+fn content_events_are_joined() {
     let stdout = r#"{"type":"turn.started","id":"turn_123"}
 {"type":"content","content":"Hello! "}
 {"type":"content","content":"How can I help?"}
@@ -112,7 +112,7 @@ fn content_events_are_put_together() {
 }
 
 #[test]
-fn completed_items_are_messages_and_reasoning_is_none() {
+fn completed_items_are_messages_and_reasoning_is_not() {
     let stdout = r#"{"type":"thread.started","thread_id":"thread_abc"}
 {"type":"item.completed","item":{"type":"reasoning","text":"Hm."}}
 {"type":"item.completed","item":{"type":"agent_message","text":"Here's my response."}}
@@ -123,7 +123,7 @@ fn completed_items_are_messages_and_reasoning_is_none() {
 }
 
 #[test]
-fn lines_with_a_role_are_told_without_the_echo_of_the_user() {
+fn role_lines_are_emitted_without_the_echo_of_the_user() {
     let stdout = r#"{"role":"user","content":"Hello"}
 {"role":"assistant","content":"Hi there! How can I help?"}"#;
     let events = vec![text("Hi there! How can I help?")];
@@ -131,15 +131,15 @@ fn lines_with_a_role_are_told_without_the_echo_of_the_user() {
 }
 
 #[test]
-fn a_result_is_the_answer_only_if_no_text_came() {
+fn a_result_is_the_answer_only_if_there_is_no_text() {
     let result = r#"{"type":"result","result":"All of it"}"#;
     assert_eq!(run(STREAM, result), silent("All of it"));
-    let told = run(STREAM, &format!("{}\n{result}\n", r#"{"type":"content","content":"Bit by bit"}"#));
-    assert_eq!(told, Replay { events: vec![text("Bit by bit")], outcome: finished(None) });
+    let actual = run(STREAM, &format!("{}\n{result}\n", r#"{"type":"content","content":"Bit by bit"}"#));
+    assert_eq!(actual, Replay { events: vec![text("Bit by bit")], outcome: finished(None) });
 }
 
 #[test]
-fn any_cut_of_the_output_gives_the_same() {
+fn every_split_of_the_output_gives_the_same() {
     let outputs = [
         (LAST_BLOCK, "log\n\nÄ last\nblock 🚀\n\n"),
         (WHOLE, "\n\nÄ first\n\n\nblock 🚀\n\n"),
@@ -150,9 +150,9 @@ fn any_cut_of_the_output_gives_the_same() {
     for (options, stdout) in outputs {
         let whole = run(options, stdout);
         for grouping in GROUPINGS {
-            let told = replay::<Generic>(&with(options), stdout, grouping, ExitStatus::Code(0));
+            let actual = replay::<Generic>(&with(options), stdout, grouping, ExitStatus::Code(0));
             assert_eq!(
-                (told.answer(), told.outcome),
+                (actual.answer(), actual.outcome),
                 (whole.answer(), whole.outcome.clone()),
                 "{options:?} {grouping:?}"
             );
@@ -161,18 +161,18 @@ fn any_cut_of_the_output_gives_the_same() {
 }
 
 #[test]
-fn a_stream_that_tells_only_an_error_is_a_failure() {
+fn a_stream_with_only_an_error_is_a_failure() {
     let stdout = r#"{"type":"error","message":"no credit"}"#;
     assert_eq!(run(STREAM, stdout).outcome, failed(Category::Unknown, "CLI failed", "no credit"));
 }
 
 #[test]
-fn another_exit_code_is_a_failure_whatever_was_printed() {
+fn another_exit_code_is_a_failure_for_any_output() {
     for (options, detail) in [(LAST_BLOCK, "Hello"), (WHOLE, ""), (JSON, "Hello"), (STREAM, "Hello")] {
-        let told = replay::<Generic>(&with(options), "Hello", Grouping::Whole, ExitStatus::Code(1));
-        assert_eq!(told.outcome, failed(Category::Unknown, "CLI failed", detail), "{options:?}");
+        let actual = replay::<Generic>(&with(options), "Hello", Grouping::Whole, ExitStatus::Code(1));
+        assert_eq!(actual.outcome, failed(Category::Unknown, "CLI failed", detail), "{options:?}");
     }
     let stdout = r#"{"type":"turn.failed","error":{"message":"no credit"}}"#;
-    let told = replay::<Generic>(&with(STREAM), stdout, Grouping::Whole, ExitStatus::Code(1));
-    assert_eq!(told.outcome, failed(Category::Unknown, "CLI failed", "no credit"));
+    let actual = replay::<Generic>(&with(STREAM), stdout, Grouping::Whole, ExitStatus::Code(1));
+    assert_eq!(actual.outcome, failed(Category::Unknown, "CLI failed", "no credit"));
 }

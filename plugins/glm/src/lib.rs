@@ -1,5 +1,5 @@
-//! Drives GLM through `ax-glm --prompt`. `ax-glm` and `ax-grok` are builds of one program, so the command line and the
-//! meaning of the output are in the SDK, which says what is peculiar about them.
+//! Drives GLM through `ax-glm --prompt`. `ax-glm` and `ax-grok` are builds of one program, so the SDK has the command line, the meaning
+//! of the output and the program's peculiarities.
 
 use agentbay_plugin_sdk::{
     Agent, Description, Failure, Features, Framing, JsonLines, Plan, Probe, Turn, export_agent,
@@ -10,10 +10,10 @@ export_agent!(Glm);
 
 const PROGRAM: &str = "ax-glm";
 
-/// How to log in, as the probe and the failures say it.
+/// Login instructions for the probe and for failures.
 const LOGIN_HINT: &str = "set ZAI_API_KEY, or run `ax-glm setup`";
 
-/// GLM by `ax-glm`.
+/// GLM through `ax-glm`.
 #[derive(Debug)]
 pub struct Glm;
 
@@ -23,12 +23,12 @@ impl Agent for Glm {
     fn describe() -> Description {
         Description {
             programs: vec![PROGRAM.into()],
-            // Not `RESUME`: it continues the last session of a folder, but none by its id. Not `READ_ONLY`: without a
-            // terminal it does whatever the model wants.
+            // Not `RESUME`: it can only continue the last session of a folder. Not `READ_ONLY`: without a terminal it does whatever the
+            // model asks for.
             features: Features::TOOLS | Features::MODEL_CHOICE,
             probe: Probe {
                 version_args: vec!["--version".into()],
-                // None was to be had. grok-cli 0.0.34, which it comes from, was.
+                // No build was available. grok-cli 0.0.34, from which it derives, was tested.
                 tested_versions: String::new(),
                 install_hint: "npm install -g @defai.digital/ax-glm (needs Node.js 24)".into(),
                 login_hint: LOGIN_HINT.into(),

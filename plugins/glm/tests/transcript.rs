@@ -19,7 +19,7 @@ fn the_assistants_message_is_the_answer_and_the_users_is_an_echo() {
 }
 
 #[test]
-fn a_refused_key_is_told_with_the_way_to_log_in() {
+fn a_refused_key_is_reported_with_login_instructions() {
     let stdout = r#"{"role":"assistant","content":"Sorry, I encountered an error: API error: 401 token expired"}"#;
     let message = "The CLI is not logged in, or its credentials were refused. \
                    To log in: set ZAI_API_KEY, or run `ax-glm setup`";
@@ -27,7 +27,7 @@ fn a_refused_key_is_told_with_the_way_to_log_in() {
 }
 
 #[test]
-fn events_that_are_written_ordered_and_surrounded_as_never_before_lose_no_text_and_are_no_answer() -> io::Result<()> {
+fn a_mutated_stream_loses_no_text_and_shows_no_event_as_an_answer() -> io::Result<()> {
     let recorded = captures(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/grok"))?;
     check_mutated_streams::<Glm>(&recorded, &turn("Say hello"), 30)
 }

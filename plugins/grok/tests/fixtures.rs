@@ -1,4 +1,4 @@
-//! The recorded runs of `ax-grok`, each against what is expected of it. `RENEW=1` writes the golden files.
+//! The recorded runs of `ax-grok`, compared with their golden files. `RENEW=1` writes the golden files.
 
 use agentbay_plugin_grok::Grok;
 use agentbay_plugin_sdk::testing::suite;
@@ -8,5 +8,5 @@ suite!(
     recorded: "../../fixtures/grok",
     // It prints nothing when its turn is over.
     prints_end: false,
-    changed_streams: 30,
+    mutated_streams: 30,
 );

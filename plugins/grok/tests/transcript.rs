@@ -31,7 +31,7 @@ fn the_assistants_message_is_the_answer() -> io::Result<()> {
 }
 
 #[test]
-fn words_that_stand_in_place_of_a_message_are_no_part_of_the_answer() -> io::Result<()> {
+fn a_placeholder_for_a_message_is_not_part_of_the_answer() -> io::Result<()> {
     let id = "call_scripted000002";
     let events = vec![
         Event::ToolCall(ToolCall { id: id.into(), name: "bash".into(), input: r#"{"command": "ls"}"#.into() }),
@@ -43,7 +43,7 @@ fn words_that_stand_in_place_of_a_message_are_no_part_of_the_answer() -> io::Res
 }
 
 #[test]
-fn an_error_that_is_told_as_an_answer_with_exit_code_0_is_a_failure() -> io::Result<()> {
+fn an_error_printed_as_an_answer_with_exit_code_0_is_a_failure() -> io::Result<()> {
     let message = "The CLI is not logged in, or its credentials were refused. \
                    To log in: set XAI_API_KEY, or run `ax-grok setup`";
     let detail = "Grok API error: 401 Incorrect API key provided: scripted.";
@@ -57,14 +57,14 @@ fn an_error_that_is_told_as_an_answer_with_exit_code_0_is_a_failure() -> io::Res
 }
 
 #[test]
-fn an_answer_that_only_speaks_of_an_error_stays_an_answer() {
+fn an_answer_about_an_error_is_an_answer() {
     let quoted = r#"{"role":"assistant","content":"It prints: Sorry, I encountered an error: 401"}"#;
     let events = vec![Event::Text("It prints: Sorry, I encountered an error: 401".into())];
     assert_eq!(run(quoted), Replay { events, outcome: finished(None) });
 }
 
 #[test]
-fn a_message_that_reads_like_an_error_is_one_only_if_nothing_follows() {
+fn a_message_like_an_error_is_one_only_if_nothing_follows() {
     let events = vec![
         Event::Text("Sorry, I encountered an error: socket hang up".into()),
         Event::TextBreak,
@@ -77,7 +77,7 @@ fn a_message_that_reads_like_an_error_is_one_only_if_nothing_follows() {
 }
 
 #[test]
-fn without_a_key_the_message_says_how_to_log_in() -> io::Result<()> {
+fn a_missing_key_is_reported_with_login_instructions() -> io::Result<()> {
     let mut transcript = <Grok as Agent>::Transcript::new(&turn("x"));
     transcript.output(StreamName::Stderr, fs::read_to_string(format!("{}/stderr", folder("nocreds")))?.trim_end());
     let failure = transcript.exit(ExitStatus::Code(1)).failure.map(|failure| (failure.category, failure.message));
@@ -88,7 +88,7 @@ fn without_a_key_the_message_says_how_to_log_in() -> io::Result<()> {
 }
 
 #[test]
-fn a_run_that_ends_behind_a_call_is_a_failure_and_one_without_output_answers_so() {
+fn a_run_that_ends_after_a_call_is_a_failure_and_one_without_output_is_not() {
     let call = r#"{"role":"assistant","content":"","tool_calls":[{"id":"1","function":{"name":"bash"}}]}"#;
     let message = "Grok ended before it had finished its turn";
     assert_eq!(run(call).outcome, failed(Category::Unknown, message, ""));

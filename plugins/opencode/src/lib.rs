@@ -1,5 +1,5 @@
-//! Drives opencode through `opencode run --format json`. The command line is in `plan.rs`, what the agent may do without
-//! asking in `permission.rs`, the meaning of the events in `transcript.rs`, and the form of its log in `log.rs`.
+//! Drives opencode through `opencode run --format json`. `plan.rs` has the command line, `permission.rs` the permission rules,
+//! `transcript.rs` the meaning of the events, `log.rs` the format of its log.
 
 mod log;
 mod permission;
@@ -10,7 +10,7 @@ use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, JsonLi
 
 export_agent!(Opencode);
 
-/// How to log in, as the probe and the failures say it.
+/// Login instructions for the probe and for failures.
 const LOGIN_HINT: &str = "opencode auth login";
 
 /// opencode.
@@ -23,8 +23,8 @@ impl Agent for Opencode {
     fn describe() -> Description {
         Description {
             programs: vec!["opencode".into()],
-            // Not `PARTIAL`: `run` tells each part of a message when it is whole. No `home` either: the folders it keeps
-            // its login and its sessions in are moved by several variables together.
+            // Not `PARTIAL`: `run` prints each part of a message when it is complete. No `home` either: several variables together move the
+            // folders of its login and its sessions.
             features: Features::REASONING
                 | Features::TOOLS
                 | Features::RESUME

@@ -1,6 +1,6 @@
-//! Owns the lines of opencode's log, which `--print-logs` writes to standard error: `name=value` fields with spaces between
-//! them, a value in quotes if it has spaces itself. The log is the only place where the errors are told that opencode
-//! retries after, and what is behind an "unexpected server error".
+//! The lines of opencode's log, which `--print-logs` writes to standard error: `name=value` fields separated by spaces, with quotes
+//! around a value that contains spaces. Only the log has the errors after which opencode retries, and the cause of an "unexpected
+//! server error".
 
 /// The value of a field of a line.
 pub(crate) fn field(line: &str, name: &str) -> Option<String> {
@@ -15,7 +15,7 @@ pub(crate) fn field(line: &str, name: &str) -> Option<String> {
     }
 }
 
-/// The value at the beginning of a text, and what stands behind it.
+/// The value at the start of a text, and the rest.
 fn value(text: &str) -> (String, &str) {
     let Some(quoted) = text.strip_prefix('"') else {
         let (value, behind) = text.split_once(' ').unwrap_or((text, ""));

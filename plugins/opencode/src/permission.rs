@@ -1,15 +1,15 @@
-//! Owns what opencode's agent may do without asking, as its `permission` rules. The last rule that fits counts; in JSON that
-//! is made here names are sorted, so that `*` comes first.
+//! The turn's permission as opencode's `permission` rules. The last matching rule counts; the JSON written here has sorted names, so
+//! that `*` is first.
 //!
-//! Without a terminal a call that is asked about is rejected, and the run then ends without an answer. With `--auto` it is
-//! let through. Of a call that is denied the model is told, and goes on. So the levels are made of `--auto` and of denials.
+//! Without a terminal opencode rejects a call that needs approval, and the run ends without an answer. `--auto` approves it. A denied
+//! call is reported to the model, which continues. So the levels consist of `--auto` and of denials.
 
 use agentbay_plugin_sdk::{Permission, Turn, Value};
 
 const ALLOW: &str = "allow";
 const DENY: &str = "deny";
 
-/// The rules of a turn as JSON; none if there is nothing to deny.
+/// The rules of a turn as JSON; `None` if nothing is denied.
 pub(crate) fn rules(turn: &Turn) -> Option<String> {
     let rules = match turn.permission {
         Permission::ReadOnly => read_only(turn),
@@ -19,7 +19,7 @@ pub(crate) fn rules(turn: &Turn) -> Option<String> {
     Some(object(rules).to_string())
 }
 
-/// Whether calls that are asked about are let through.
+/// Whether calls that need approval are approved.
 pub(crate) fn is_auto(permission: Permission) -> bool {
     match permission {
         Permission::ReadOnly => false,
@@ -27,7 +27,7 @@ pub(crate) fn is_auto(permission: Permission) -> bool {
     }
 }
 
-/// What is not known to only look is denied, tools of MCP servers with it.
+/// Everything that is not known to be read-only is denied, including tools of MCP servers.
 fn read_only(turn: &Turn) -> Vec<(String, Value)> {
     let looking = ["glob", "grep", "list", "lsp", "skill", "task", "todoread", "todowrite", "webfetch", "websearch"];
     let mut rules = vec![rule("*", DENY), rule("edit", DENY), rule("bash", DENY)];
@@ -36,8 +36,8 @@ fn read_only(turn: &Turn) -> Vec<(String, Value)> {
     rules
 }
 
-/// What opencode asks about by itself is denied: folders other than the turn's, files that hold secrets, and the same call
-/// again and again. Of a command it checks the paths among the arguments; it has no sandbox.
+/// Everything that needs approval by default is denied: folders other than the turn's, files with secrets, and repetitions of the same
+/// call. Of a command opencode checks only the paths among the arguments; it has no sandbox.
 fn stay_in_folders(turn: &Turn) -> Vec<(String, Value)> {
     let mut folders = vec![rule("*", DENY)];
     folders.extend(turn.extra_dirs.iter().map(|dir| rule(&format!("{}/*", dir.trim_end_matches('/')), ALLOW)));

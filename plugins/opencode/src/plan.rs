@@ -1,5 +1,5 @@
-//! Owns the command line of opencode. The prompt goes to standard input, which is read when there is no message among the
-//! arguments; as an argument it would reach the model in quotes.
+//! The command line of opencode. The prompt goes to standard input, which is read if the arguments have no message; as an argument it
+//! would reach the model in quotes.
 
 use agentbay_plugin_sdk::{Failure, Plan, Turn};
 
@@ -8,10 +8,10 @@ use crate::permission;
 /// The command line of a turn.
 pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     let mut plan = Plan::new("opencode", ["run", "--format", "json", "--thinking"])
-        // What it retries after is told nowhere else.
+        // Only the log has the errors after which it retries.
         .arg("--print-logs")
         .option("--log-level", "ERROR")?
-        // Without it the folder is taken from the variable PWD, which a parent process may have left wrong.
+        // Without it opencode takes the folder from the variable PWD, which may be wrong.
         .option("--dir", &turn.workdir)?;
     if permission::is_auto(turn.permission) {
         plan = plan.arg("--auto");
@@ -26,9 +26,9 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// `OPENCODE_PERMISSION` is laid over the configuration of the user and of the repository.
+/// `OPENCODE_PERMISSION` overrides the configuration of the user and of the repository.
 ///
-/// `OPENCODE_DISABLE_DEFAULT_PLUGINS` is not set: what it takes away are built-in plugins, with which some logins work.
+/// `OPENCODE_DISABLE_DEFAULT_PLUGINS` is not set: it would remove built-in plugins that some logins need.
 fn environment(turn: &Turn) -> Vec<(String, Option<String>)> {
     // A run installs nothing: neither another version of the CLI, nor language servers.
     let mut variables = vec![

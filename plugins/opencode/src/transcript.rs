@@ -1,50 +1,50 @@
-//! Owns the meaning of the events of `opencode run --format json`, and of the errors in its log.
+//! The meaning of the events of `opencode run --format json`, and of the errors in its log.
 //!
-//! There is no event for the end of a turn. It is over with a step that ended and called no tool: opencode asks the model
-//! again only behind a call. What happens to the process after that does not matter.
+//! No event marks the end of a turn. It ends with a step that called no tool: opencode asks the model again only after a call. The
+//! process may do anything afterwards.
 
-use agentbay_plugin_sdk::classify::{self, Report};
+use agentbay_plugin_sdk::classify::{self, ErrorReport};
 use agentbay_plugin_sdk::{
-    Category, Event, Failure, Level, Outcome, Protocol, RetryHint, Speech, Stop, ToolCall, ToolResult, Turn, Usage,
+    AnswerText, Category, Event, Failure, Level, Outcome, Protocol, RetryHint, Stop, ToolCall, ToolResult, Turn, Usage,
     UsageScope, Value, finished, json, notice,
 };
 
 use crate::log;
 
-/// The end of the message with which opencode rejects a call that it would have to ask a person about.
+/// Suffix of opencode's message that it rejects a call that needs approval.
 const REJECTED: &str = "The user rejected permission";
 
-/// How many times in a row the model may fail before the run counts as failed. opencode goes on to the sixth time, for more
-/// than a minute, or for as long as the provider says.
+/// Number of consecutive model failures after which the run has failed. opencode retries up to the sixth one, for more than a minute,
+/// or for as long as the provider asks.
 const FAILURES_IN_A_ROW: u32 = 3;
 
-/// The longest time that a provider may ask to wait before the run counts as failed.
+/// Longest wait that a provider may ask for before the run counts as failed.
 const WAIT_MS: u64 = 30_000;
 
-/// The state of one run's events.
+/// The transcript of one run.
 #[derive(Debug)]
 pub struct Events {
-    speech: Speech,
+    answer_text: AnswerText,
     session: String,
-    /// The message that is being told.
+    /// The current message.
     message: String,
     step: Step,
-    /// How many times in a row the model failed.
+    /// Number of consecutive model failures.
     failures: u32,
-    /// The last error, unless a later step ended well.
+    /// The last error, unless a later step was successful.
     error: Option<Failure>,
-    /// The error is one of opencode itself, of which only the log tells more.
+    /// The error is opencode's own, and only the log explains it.
     is_internal: bool,
     /// The last error in the log.
     logged: String,
     is_done: bool,
-    /// A text had no words where they are known to stand.
+    /// A text part had no text in the known field.
     is_wordless: bool,
-    /// A call was rejected, which ends the run behind the step.
+    /// A call was rejected, which ends the run after the step.
     is_rejected: bool,
 }
 
-/// How far the step that was begun last has come.
+/// The state of the last step.
 #[derive(Debug)]
 enum Step {
     Running { called: bool },
@@ -57,7 +57,7 @@ impl Protocol for Events {
 
     fn new(_turn: &Turn) -> Self {
         Self {
-            speech: Speech::default(),
+            answer_text: AnswerText::default(),
             session: String::new(),
             message: String::new(),
             failures: 0,
@@ -78,7 +78,7 @@ impl Protocol for Events {
         if !matches!(kind, "step_start" | "step_finish" | "text" | "reasoning" | "tool_use" | "error") {
             return false;
         }
-        // What an agent says that was called for help is part of that call, not of the answer.
+        // The output of a subagent is part of its tool call, not of the answer.
         if !self.is_own_session(event, events) {
             return true;
         }
@@ -89,13 +89,13 @@ impl Protocol for Events {
         match kind {
             "step_start" => self.step_start(part, events),
             "text" => {
-                self.speech.part();
+                self.answer_text.end_message();
                 let words = json::text(part, &["text"]);
                 self.is_wordless |= words.is_none();
-                self.speech.say(words.unwrap_or_default(), events);
+                self.answer_text.push(words.unwrap_or_default(), events);
             }
             "reasoning" => {
-                events.extend(json::some_text(part, &["text"]).map(|text| Event::Reasoning(text.into())));
+                events.extend(json::non_empty_text(part, &["text"]).map(|text| Event::Reasoning(text.into())));
             }
             "tool_use" => self.tool(part, events),
             "step_finish" => self.step_finish(part, events),
@@ -128,9 +128,9 @@ impl Protocol for Events {
 }
 
 impl Events {
-    /// The first session told is that of the run.
+    /// The first session id is the run's.
     fn is_own_session(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
-        let Some(id) = json::some_id(event, &["sessionID"]) else {
+        let Some(id) = json::non_empty_id(event, &["sessionID"]) else {
             return true;
         };
         if self.session.is_empty() {
@@ -140,7 +140,7 @@ impl Events {
         self.session == id
     }
 
-    /// The run goes on after some errors.
+    /// An error. The run continues after some of them.
     fn fail(&mut self, event: &Value, events: &mut Vec<Event>) {
         let failure = failure(event);
         events.push(notice(Level::Warning, failure.detail.clone()));
@@ -149,7 +149,7 @@ impl Events {
         self.error = Some(failure);
     }
 
-    /// A step that begins again in the same message broke off in the middle of an answer, of which nothing is told.
+    /// A step that starts again in the same message broke off inside an answer, which is not printed.
     fn step_start(&mut self, part: &Value, events: &mut Vec<Event>) {
         let message = json::text(part, &["messageID"]).unwrap_or_default();
         if message != self.message {
@@ -162,12 +162,12 @@ impl Events {
         self.step = Step::Running { called: false };
     }
 
-    /// Only the log tells after what opencode asks the model again.
+    /// Only the log has the errors after which opencode retries the model.
     fn log(&mut self, line: &str, events: &mut Vec<Event>) {
         let field = |name: &str| log::field(line, name);
         let is_of_model = match field("message").as_deref() {
             Some("failed") => false,
-            // Not of the small model that finds a title, nor of an agent that was called for help.
+            // Not those of the small model that finds a title, nor of a subagent.
             Some("stream error") if field("small").as_deref() == Some("false") && self.is_own(field("session.id")) => {
                 true
             }
@@ -183,7 +183,7 @@ impl Events {
         self.logged = said;
     }
 
-    /// The model failed, and opencode asks it again, which helps after a moment's trouble only.
+    /// The model failed, and opencode retries it, which helps only against short outages.
     fn model_failed(&mut self, failure: Failure, events: &mut Vec<Event>) {
         self.failures += 1;
         let waits = matches!(failure.retry, Some(RetryHint::AfterMs(wait)) if wait > WAIT_MS);
@@ -198,22 +198,22 @@ impl Events {
         self.session.is_empty() || session.is_none_or(|id| id == self.session)
     }
 
-    /// A call is told when it is over, in one event with its result.
+    /// A call is printed when it ends, in one event with its result.
     fn tool(&mut self, part: &Value, events: &mut Vec<Event>) {
         let id = json::id(part, &["callID"]);
-        let error = json::some_text(part, &["state", "error"]);
+        let error = json::non_empty_text(part, &["state", "error"]);
         let exit_code = json::integer(part, &["state", "metadata", "exit"]).unwrap_or(0);
         self.step = Step::Running { called: true };
         self.is_rejected |= error.is_some_and(|error| error.starts_with(REJECTED));
-        self.speech.part();
+        self.answer_text.end_message();
         events.push(Event::ToolCall(ToolCall {
             id: id.clone(),
-            name: json::shown(part, &["tool"]),
+            name: json::to_text(part, &["tool"]),
             input: json::at(part, &["state", "input"]).map_or_else(|| "{}".to_owned(), Value::to_string),
         }));
         events.push(Event::ToolResult(ToolResult {
             id,
-            output: error.map_or_else(|| json::shown(part, &["state", "output"]), String::from),
+            output: error.map_or_else(|| json::to_text(part, &["state", "output"]), String::from),
             is_error: json::text(part, &["state", "status"]) == Some("error") || exit_code != 0,
         }));
     }
@@ -229,7 +229,7 @@ impl Events {
         };
         self.step = Step::Ended(stop);
         self.error = None;
-        // Some providers say "stop" behind a call too. Then another step follows.
+        // Some providers send "stop" after a call too. Then another step follows.
         if !called && !self.is_done {
             self.is_done = true;
             events.push(Event::Done(ended(stop)));
@@ -237,7 +237,7 @@ impl Events {
     }
 }
 
-/// Why the model stopped talking; none if it waits for what its calls give.
+/// The stop reason of a step; `None` if it waits for the results of its calls.
 fn stop(reason: Option<&str>) -> Option<Stop> {
     match reason {
         Some("stop" | "other") => Some(Stop::EndTurn),
@@ -251,17 +251,18 @@ fn ended(stop: Stop) -> Outcome {
     Outcome { stop, ..finished(None) }
 }
 
-/// An error of the provider brings along its status, the code in its body, and when to try again.
+/// A provider's error has its status, the code in its body, and a retry time.
 fn failure(event: &Value) -> Failure {
     let data = json::at(event, &["error", "data"]).unwrap_or(&Value::Null);
     let name = json::text(event, &["error", "name"]).unwrap_or_default();
     let body = json::text(data, &["responseBody"]).and_then(json::leading_object).unwrap_or(Value::Null);
-    let code = ["code", "type", "status"].into_iter().find_map(|field| json::some_text(&body, &["error", field]));
-    let told = json::at(event, &["error"]).or_else(|| json::at(event, &["message"])).map(json::error_words);
-    let said = json::some_text(data, &["message"]).or(Some(name).filter(|name| !name.is_empty())).map(String::from);
+    let code = ["code", "type", "status"].into_iter().find_map(|field| json::non_empty_text(&body, &["error", field]));
+    let told = json::at(event, &["error"]).or_else(|| json::at(event, &["message"])).map(json::error_message);
+    let said =
+        json::non_empty_text(data, &["message"]).or(Some(name).filter(|name| !name.is_empty())).map(String::from);
     let said = said.or(told).unwrap_or_default();
     let status = json::integer(data, &["statusCode"]).and_then(|status| u64::try_from(status).ok());
-    let mut failure = Report::new(&said).status(status).code(code.unwrap_or(name)).failure();
+    let mut failure = ErrorReport::new(&said).status(status).code(code.unwrap_or(name)).failure();
     failure.retry = retry_after(data).or(failure.retry);
     failure
 }
@@ -278,7 +279,7 @@ fn rejected() -> Failure {
     Failure::new(Category::Configuration, message, "")
 }
 
-/// `input` counts what was neither read from a cache nor written to one, `output` what was not reasoning.
+/// `input` excludes tokens read from and written to a cache, `output` excludes reasoning.
 fn usage(part: &Value) -> Usage {
     let tokens = |path: &[&str]| json::count(part, path);
     let (cached_input, cache_write) = (tokens(&["tokens", "cache", "read"]), tokens(&["tokens", "cache", "write"]));

@@ -1,4 +1,4 @@
-//! Runs that are made up, written as opencode writes them.
+//! Generated runs in the format of opencode.
 
 use agentbay_plugin_opencode::Opencode;
 use agentbay_plugin_sdk::testing::{Script, suite};

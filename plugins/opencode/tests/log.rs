@@ -9,13 +9,13 @@ fn read(lines: &str) -> Vec<Event> {
 }
 
 #[test]
-fn quotes_and_escapes_within_a_value_are_taken_away() {
+fn quotes_and_escapes_in_a_value_are_removed() {
     let line = r#"level=ERROR message=failed cause="a b=\"c\" error=no" error="said \"x\"\n y" ref=1"#;
     assert_eq!(read(line), vec![notice(Level::Warning, "said \"x\"\n y")]);
 }
 
 #[test]
-fn lines_that_are_no_log_are_passed_over() {
+fn lines_that_are_not_log_lines_are_skipped() {
     for line in ["", "=", "message", "message=", "message=\"", "message=\"failed\\", "Error: Session not found", "==="]
     {
         assert_eq!(read(line), vec![], "{line}");
@@ -23,7 +23,7 @@ fn lines_that_are_no_log_are_passed_over() {
 }
 
 #[test]
-fn errors_of_the_title_and_of_other_sessions_are_passed_over() {
+fn errors_of_the_title_and_of_other_sessions_are_skipped() {
     let mut transcript = <Opencode as Agent>::Transcript::new(&turn("x"));
     transcript.output(StreamName::Stdout, r#"{"type":"step_start","sessionID":"ses_a"}"#);
     let lines = concat!(

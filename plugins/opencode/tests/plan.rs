@@ -15,14 +15,14 @@ fn plan(args: &[&str], rules: Option<&str>) -> Plan {
 }
 
 #[test]
-fn the_prompt_is_read_from_standard_input_and_is_no_argument() {
+fn the_prompt_is_read_from_standard_input_and_is_not_an_argument() {
     for prompt in ["Say hello", "", "--help", "/init"] {
         assert_eq!(Opencode::prepare(&turn(prompt)), Ok(plan(&["--auto"], Some(IN_FOLDERS))));
     }
 }
 
 #[test]
-fn a_reader_is_offered_what_only_looks_and_nothing_is_let_through_that_was_asked_about() {
+fn read_only_allows_read_only_tools_and_approves_nothing() {
     let rules = concat!(
         r#"{"*":"deny","bash":"deny","doom_loop":"deny","edit":"deny","external_directory":{"*":"deny"},"#,
         r#""glob":"allow","grep":"allow","list":"allow","lsp":"allow","#,
@@ -34,13 +34,13 @@ fn a_reader_is_offered_what_only_looks_and_nothing_is_let_through_that_was_asked
 }
 
 #[test]
-fn full_access_denies_nothing_but_what_the_configuration_denies() {
+fn full_access_denies_only_what_the_configuration_denies() {
     let turn = Turn { permission: Permission::FullAccess, ..turn("x") };
     assert_eq!(Opencode::prepare(&turn), Ok(plan(&["--auto"], None)));
 }
 
 #[test]
-fn session_model_and_further_folders_are_passed_on() {
+fn session_model_and_additional_folders_are_passed_on() {
     let turn = Turn {
         model: Some("anthropic/claude-sonnet-5".into()),
         extra_dirs: vec!["/a b".into(), "/c/".into()],
@@ -55,6 +55,6 @@ fn session_model_and_further_folders_are_passed_on() {
 #[test]
 fn a_session_that_looks_like_an_option_is_refused() {
     let turn = Turn { session: Some("--continue".into()), ..turn("x") };
-    let message = "`--continue` cannot be the value of --session: it is empty or begins with a dash";
+    let message = "`--continue` cannot be the value of --session: it is empty or starts with a dash";
     assert_eq!(Opencode::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }

@@ -1,4 +1,4 @@
-//! What is made of opencode's output.
+//! The events of opencode's output.
 
 use std::{fs, io};
 
@@ -64,13 +64,13 @@ fn done() -> Event {
 #[test]
 fn a_plain_run_gives_session_text_usage_and_the_end() -> io::Result<()> {
     let events = vec![session("ses_de13b1043ffeXPbEKwFuQMiML6"), text(HELLO), usage(), done()];
-    let told = recorded("plain")?.replay::<Opencode>(&turn("Say hello"), Grouping::Whole);
-    assert_eq!(told, Replay { events, outcome: finished(None) });
+    let actual = recorded("plain")?.replay::<Opencode>(&turn("Say hello"), Grouping::Whole);
+    assert_eq!(actual, Replay { events, outcome: finished(None) });
     Ok(())
 }
 
 #[test]
-fn reasoning_is_told_apart_from_the_answer() -> io::Result<()> {
+fn reasoning_is_separate_from_the_answer() -> io::Result<()> {
     let reasoning = "First I consider the request. Then I decide that a short answer is enough.";
     let events = vec![
         session("ses_de0e4a863ffejzuvVVa4iL6Exq"),
@@ -84,7 +84,7 @@ fn reasoning_is_told_apart_from_the_answer() -> io::Result<()> {
 }
 
 #[test]
-fn a_call_comes_with_its_result_and_parts_the_messages_around_it() -> io::Result<()> {
+fn a_call_has_its_result_and_separates_the_messages_around_it() -> io::Result<()> {
     let events = vec![
         session("ses_de1390bb4ffe1s3vTArW2CEaKw"),
         text("Let me look at the files first."),
@@ -116,7 +116,7 @@ fn a_command_that_fails_is_a_failed_call() -> io::Result<()> {
 }
 
 #[test]
-fn a_call_that_nobody_could_be_asked_about_ends_in_a_failure_and_no_empty_answer() -> io::Result<()> {
+fn a_rejected_call_is_a_failure_and_not_an_empty_answer() -> io::Result<()> {
     let message = "opencode ended the run at a call that it would have had to ask a person about: \
                    raise `permission` of the model, or let its `permission` rules allow or deny the call";
     let events = vec![
@@ -125,13 +125,13 @@ fn a_call_that_nobody_could_be_asked_about_ends_in_a_failure_and_no_empty_answer
         result("The user rejected permission to use this specific tool call.", true),
         usage(),
     ];
-    let told = recorded("toolwrite-ask")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
-    assert_eq!(told, Replay { events, outcome: failed(Category::Configuration, message, "") });
+    let actual = recorded("toolwrite-ask")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+    assert_eq!(actual, Replay { events, outcome: failed(Category::Configuration, message, "") });
     Ok(())
 }
 
 #[test]
-fn an_answer_that_was_cut_by_the_token_limit_says_so() -> io::Result<()> {
+fn an_answer_that_reached_the_token_limit_has_its_stop_reason() -> io::Result<()> {
     let outcome = Outcome { stop: Stop::MaxTokens, ..finished(None) };
     let events = vec![
         session("ses_de0e40bf1ffeDK3ahfbXAJBmUA"),
@@ -139,13 +139,13 @@ fn an_answer_that_was_cut_by_the_token_limit_says_so() -> io::Result<()> {
         usage(),
         Event::Done(outcome.clone()),
     ];
-    let told = recorded("length")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
-    assert_eq!(told, Replay { events, outcome });
+    let actual = recorded("length")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+    assert_eq!(actual, Replay { events, outcome });
     Ok(())
 }
 
 #[test]
-fn an_error_of_the_provider_keeps_its_words_its_kind_and_its_time() -> io::Result<()> {
+fn an_error_of_the_provider_keeps_its_text_category_and_retry_time() -> io::Result<()> {
     let cases = [
         (
             "auth401",
@@ -177,16 +177,16 @@ fn an_error_of_the_provider_keeps_its_words_its_kind_and_its_time() -> io::Resul
         ),
     ];
     for (case, category, message, detail, retry) in cases {
-        let told = recorded(case)?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+        let actual = recorded(case)?.replay::<Opencode>(&turn("x"), Grouping::Whole);
         let failure = Failure { retry, ..Failure::new(category, message, detail) };
-        assert_eq!(told.outcome, failure.into(), "{case}");
-        assert!(told.events.contains(&notice(Level::Warning, detail)), "{case}: {:?}", told.events);
+        assert_eq!(actual.outcome, failure.into(), "{case}");
+        assert!(actual.events.contains(&notice(Level::Warning, detail)), "{case}: {:?}", actual.events);
     }
     Ok(())
 }
 
 #[test]
-fn an_error_of_opencode_itself_is_judged_by_its_log() -> io::Result<()> {
+fn an_error_of_opencode_itself_is_classified_by_its_log() -> io::Result<()> {
     let folder = folder("nomodel-unlisted-logs");
     let mut transcript = <Opencode as Agent>::Transcript::new(&turn("x"));
     transcript.output(StreamName::Stdout, fs::read_to_string(format!("{folder}/stdout"))?.trim_end());
@@ -198,7 +198,7 @@ fn an_error_of_opencode_itself_is_judged_by_its_log() -> io::Result<()> {
 }
 
 #[test]
-fn a_spent_allowance_is_told_at_once_and_once_while_opencode_would_go_on_asking() -> io::Result<()> {
+fn an_exhausted_quota_is_reported_once_and_at_once_although_opencode_retries() -> io::Result<()> {
     let stderr = fs::read_to_string(format!("{}/stderr", folder("quota429")))?;
     let said = "AI_APICallError: You exceeded your current quota, please check your plan and billing details.";
     let outcome = failed(Category::Quota, "The usage limit of the account is reached", said);
@@ -215,7 +215,7 @@ fn model_failed(said: &str) -> String {
 }
 
 #[test]
-fn the_model_may_fail_twice_in_a_row_and_not_three_times() {
+fn the_third_consecutive_failure_of_the_model_ends_the_run() {
     let failed_once = model_failed("AI_APICallError: 500 server error");
     let warning = notice(Level::Warning, "AI_APICallError: 500 server error");
     let message = "The provider failed to answer the request";
@@ -231,7 +231,7 @@ fn the_model_may_fail_twice_in_a_row_and_not_three_times() {
 }
 
 #[test]
-fn a_provider_that_asks_to_wait_for_long_is_not_waited_for() {
+fn a_long_wait_that_a_provider_asks_for_ends_the_run() {
     let said = "429 Too Many Requests: try again in 2m 30s";
     let (events, _) = stderr_only(&model_failed(said), ExitStatus::Code(1));
     let retry = Some(RetryHint::AfterMs(150_000));
@@ -240,17 +240,17 @@ fn a_provider_that_asks_to_wait_for_long_is_not_waited_for() {
 }
 
 #[test]
-fn an_answer_that_breaks_off_again_and_again_is_a_failure() -> io::Result<()> {
+fn an_answer_that_breaks_off_repeatedly_is_a_failure() -> io::Result<()> {
     let message = "opencode lost the connection to its provider in the middle of an answer";
     let outcome = failed(Category::Network, message, "");
     let events = vec![session("ses_de129b989ffeBT2wpQRw3gazmS"), Event::Done(outcome.clone())];
-    let told = recorded("cut")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
-    assert_eq!(told, Replay { events, outcome });
+    let actual = recorded("cut")?.replay::<Opencode>(&turn("x"), Grouping::Whole);
+    assert_eq!(actual, Replay { events, outcome });
     Ok(())
 }
 
 #[test]
-fn a_session_that_does_not_exist_is_told_on_standard_error_only() -> io::Result<()> {
+fn a_missing_session_is_reported_on_standard_error_only() -> io::Result<()> {
     let stderr = fs::read_to_string(format!("{}/stderr", folder("resume-unknown")))?;
     // The host takes the colours away.
     let stderr = stderr.replace("\u{1b}[91m\u{1b}[1m", "").replace("\u{1b}[0m", "");
@@ -260,7 +260,7 @@ fn a_session_that_does_not_exist_is_told_on_standard_error_only() -> io::Result<
 }
 
 #[test]
-fn what_another_session_says_is_no_part_of_the_answer() {
+fn output_of_another_session_is_not_part_of_the_answer() {
     let stdout = concat!(
         r#"{"type":"step_start","sessionID":"ses_a"}"#,
         "\n",
@@ -276,7 +276,7 @@ fn what_another_session_says_is_no_part_of_the_answer() {
 }
 
 #[test]
-fn a_step_that_says_stop_behind_a_call_is_not_the_end() {
+fn a_step_with_stop_after_a_call_is_not_the_end() {
     let stdout = concat!(
         r#"{"type":"tool_use","part":{"callID":"1","tool":"read","state":{"status":"completed"}}}"#,
         "\n",
@@ -296,8 +296,8 @@ fn case_019_a_step_that_finished_after_an_error_wins_over_the_exit_code() {
         r#"{"type":"text","sessionID":"ses_a","part":{"type":"text","text":"recovered"}}"#,
         r#"{"type":"step_finish","sessionID":"ses_a","part":{"type":"step-finish","reason":"stop","tokens":{"input":5,"output":1}}}"#,
     ];
-    let told = run(&lines.join("\n"), 1);
-    assert_eq!((told.answer().as_str(), &told.outcome), ("recovered", &finished(None)));
+    let actual = run(&lines.join("\n"), 1);
+    assert_eq!((actual.answer().as_str(), &actual.outcome), ("recovered", &finished(None)));
 
     let broken = run(&lines[..3].join("\n"), 1);
     let message = "The CLI could not reach its provider, or lost the connection";

@@ -1,11 +1,10 @@
-//! Drives Qwen Code through `--output-format stream-json`, and through `--acp` where a prompt would not arrive as it is
-//! otherwise. The command line is in `plan.rs`, the meaning of the events in
-//! `transcript.rs`.
+//! Drives Qwen Code through `--output-format stream-json`, and through `--acp` for prompts that would not arrive unchanged otherwise.
+//! `plan.rs` has the command line, `transcript.rs` the meaning of the events.
 
 mod plan;
 mod transcript;
 
-use agentbay_plugin_sdk::acp::EitherWay;
+use agentbay_plugin_sdk::acp::LinesOrDialogue;
 use agentbay_plugin_sdk::{Agent, Description, Failure, Features, Framing, Plan, Probe, Turn, export_agent};
 
 export_agent!(Qwen);
@@ -17,7 +16,7 @@ const LOGIN_HINT: &str = "run `qwen` once and choose how to log in";
 pub struct Qwen;
 
 impl Agent for Qwen {
-    type Transcript = EitherWay<transcript::Events>;
+    type Transcript = LinesOrDialogue<transcript::Events>;
 
     fn describe() -> Description {
         Description {

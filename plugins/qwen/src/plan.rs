@@ -1,21 +1,21 @@
-//! Owns the command line of Qwen Code, and how a prompt is written to its standard input.
+//! The command line of Qwen Code, and the form of a prompt on its standard input.
 //!
-//! The prompt goes in as a `stream-json` message, since two line feeds are added to one in plain text. Where an answer has to
-//! follow a schema, Qwen Code takes plain text only.
+//! The prompt is a `stream-json` message, because Qwen Code appends two line feeds to plain text. With an answer schema it accepts
+//! plain text only.
 //!
-//! In that mode Qwen Code takes a prompt that begins with `/name` for a command, and puts a file that exists and is named in a
-//! prompt, as `@path`, behind the prompt. In the Agent Client Protocol it does neither, if the first text of the prompt is
-//! empty; so such prompts go that way. It has two faults: a spent allowance is told as a rate limit, in words that tell
-//! nothing, and an `@path` of an image in the folder, if it is absolute, brings the image along. Nor can it have a schema: with
-//! one a space before the `/name` makes a prompt of it, and the file of an `@path` goes with it.
+//! In that mode Qwen Code takes a prompt that starts with `/name` for a command, and appends an existing file that a prompt names as
+//! `@path`. In the Agent Client Protocol it does neither if the first text of the prompt is empty, so such prompts use that mode. It
+//! has two faults: an exhausted quota is reported as a rate limit, with an unclear message, and an absolute `@path` of an image in the
+//! folder adds the image. It also supports no schema: with one, a leading space keeps `/name` from being a command, and the file of an
+//! `@path` is added.
 
 use agentbay_plugin_sdk::claude::user_message;
-use agentbay_plugin_sdk::{Category, Failure, Permission, Plan, PlanFile, Turn, is_command, without_command};
+use agentbay_plugin_sdk::{Category, Failure, Permission, Plan, PlanFile, Turn, escape_command, is_command};
 
-/// How long a schema may be: there is no way to give it but as an argument, and Linux ends those at 128 KiB.
+/// Maximum length of a schema: it can only be an argument, which Linux limits to 128 KiB.
 const SCHEMA_BYTES: usize = 120 * 1024;
 
-/// Settings of lowest rank, so that the user's own win.
+/// Settings with the lowest precedence, so that the user's own apply.
 const DEFAULTS_FILE: &str = "qwen-defaults.json";
 
 /// The host retries. Qwen Code itself would wait a minute between ten attempts.
@@ -40,7 +40,7 @@ pub(crate) fn prepare(turn: &Turn) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Whether the prompt would be changed or taken for a command in the mode with one event a line.
+/// Whether the mode with one event a line would change the prompt or take it for a command.
 pub(crate) fn needs_dialogue(turn: &Turn) -> bool {
     turn.output_schema.is_none() && (is_command(&turn.prompt) || turn.prompt.contains('@'))
 }
@@ -56,7 +56,7 @@ fn lines(turn: &Turn) -> Result<Plan, Failure> {
     Ok(if turn.partial { plan.arg("--include-partial-messages") } else { plan })
 }
 
-/// Without a terminal no mode asks: tools that would need to be approved are not offered to the model.
+/// Without a terminal no mode asks: tools that need approval are not offered to the model.
 fn approval_mode(permission: Permission) -> &'static str {
     match permission {
         Permission::ReadOnly => "default",
@@ -73,7 +73,7 @@ fn short(schema: &str) -> Result<&str, Failure> {
     Err(Failure::new(Category::Validation, message, ""))
 }
 
-/// What is written to standard input in the mode with one event a line.
+/// The text for standard input in the mode with one event a line.
 pub(crate) fn input(turn: &Turn) -> String {
-    if turn.output_schema.is_some() { without_command(&turn.prompt) } else { user_message(&turn.prompt) }
+    if turn.output_schema.is_some() { escape_command(&turn.prompt) } else { user_message(&turn.prompt) }
 }

@@ -1,5 +1,4 @@
-//! Owns what is Qwen Code's own in the Claude-like events it prints. The events themselves are read by the SDK,
-//! and so is its dialogue.
+//! The specifics of Qwen Code in its Claude-like events. The SDK reads the events and the dialogue.
 
 use agentbay_plugin_sdk::acp;
 use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens};
@@ -7,12 +6,12 @@ use agentbay_plugin_sdk::{Event, Outcome, Protocol, Turn, UsageScope, Value};
 
 use crate::{LOGIN_HINT, plan};
 
-/// Unlike Claude Code it counts what came from a cache among the input, as OpenAI does, counts on from a resumed session, and
-/// prints an error of its provider as the assistant's text before it tells it as an error.
+/// Unlike Claude Code it includes cached tokens in the input, as OpenAI does, continues the counts of a resumed session, and prints a
+/// provider's error as the assistant's text before it reports the error.
 const DIALECT: Dialect =
-    Dialect { input_tokens: InputTokens::All, error_text: "[API Error: ", usage_scope: UsageScope::Thread };
+    Dialect { input_tokens: InputTokens::All, error_prefix: "[API Error: ", usage_scope: UsageScope::Thread };
 
-/// The state of one run's events.
+/// The transcript of one run.
 #[derive(Debug)]
 pub struct Events(ClaudeStream);
 
@@ -21,7 +20,7 @@ impl Protocol for Events {
     const LOGIN_HINT: &'static str = LOGIN_HINT;
 
     fn new(turn: &Turn) -> Self {
-        Self(ClaudeStream::new(DIALECT).silent(turn.output_schema.is_some()))
+        Self(ClaudeStream::new(DIALECT).suppress_text(turn.output_schema.is_some()))
     }
 
     fn input(turn: &Turn) -> String {
@@ -50,7 +49,7 @@ impl acp::Dialect for Events {
         LOGIN_HINT
     }
 
-    /// A command is looked for in the first text, and only there.
+    /// Qwen Code searches only the first text for a command.
     fn blocks(_agent: &str, prompt: &str) -> Value {
         acp::text_blocks(["", prompt])
     }

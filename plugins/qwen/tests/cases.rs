@@ -1,4 +1,4 @@
-//! Faults that readers of Qwen Code's output had elsewhere.
+//! Known faults of other readers of Qwen Code's output.
 
 use agentbay_plugin_qwen::Qwen;
 use agentbay_plugin_sdk::testing::{Grouping, Replay, replay, turn};
@@ -20,6 +20,6 @@ fn case_016_an_array_over_many_lines_with_another_init_is_read() {
         Event::Usage(usage),
         Event::Done(outcome.clone()),
     ];
-    let told = replay::<Qwen>(&turn("x"), stdout, Grouping::Each(1), ExitStatus::Code(0));
-    assert_eq!(told, Replay { events, outcome });
+    let actual = replay::<Qwen>(&turn("x"), stdout, Grouping::Each(1), ExitStatus::Code(0));
+    assert_eq!(actual, Replay { events, outcome });
 }

@@ -1,4 +1,4 @@
-//! The recorded runs of Qwen Code, each against what is expected of it. `RENEW=1` writes the golden files.
+//! The recorded runs of Qwen Code, compared with their golden files. `RENEW=1` writes the golden files.
 
 use agentbay_plugin_qwen::Qwen;
 use agentbay_plugin_sdk::Turn;

@@ -1,4 +1,4 @@
-//! Runs that are made up, written as Qwen Code writes them.
+//! Generated runs in the format of Qwen Code.
 
 use agentbay_plugin_qwen::Qwen;
 use agentbay_plugin_sdk::testing::{claude_lines, suite};

@@ -37,7 +37,7 @@ fn each_permission_is_an_approval_mode_in_which_nothing_asks() {
 }
 
 #[test]
-fn deltas_are_asked_for_only_if_the_client_wants_them() {
+fn deltas_are_requested_only_if_the_client_wants_them() {
     let args = with(&["--approval-mode", "auto-edit"]);
     let turn = Turn { partial: false, ..turn("x") };
     assert_eq!(Qwen::prepare(&turn), Ok(plan(args)));
@@ -68,7 +68,7 @@ fn model_directories_and_session_are_options() {
 }
 
 #[test]
-fn a_prompt_that_would_be_changed_goes_into_a_dialogue_which_resumes_by_itself() {
+fn a_prompt_that_would_be_changed_starts_a_dialogue_which_resumes_the_session() {
     for prompt in ["/help me", "Look into @README.md"] {
         let turn = Turn {
             model: Some("qwen3-coder".into()),
@@ -82,7 +82,7 @@ fn a_prompt_that_would_be_changed_goes_into_a_dialogue_which_resumes_by_itself()
 }
 
 #[test]
-fn a_schema_takes_the_place_of_json_input() {
+fn a_schema_replaces_json_input() {
     let turn = Turn { output_schema: Some(r#"{"type":"object"}"#.into()), ..turn("x") };
     let args = [
         "--output-format",
@@ -106,6 +106,6 @@ fn a_schema_too_long_for_an_argument_is_refused() {
 #[test]
 fn a_model_that_looks_like_an_option_is_refused() {
     let turn = Turn { model: Some("--yolo".into()), ..turn("x") };
-    let message = "`--yolo` cannot be the value of --model: it is empty or begins with a dash";
+    let message = "`--yolo` cannot be the value of --model: it is empty or starts with a dash";
     assert_eq!(Qwen::prepare(&turn), Err(Failure::new(Category::Validation, message, "")));
 }

@@ -1,4 +1,4 @@
-//! What is made of Qwen Code's output. The recorded runs are compared whole in `fixtures.rs`; the Claude-like events
+//! The events of Qwen Code's output. The recorded runs are compared whole in `fixtures.rs`; the Claude-like events
 //! themselves are tested with the SDK.
 
 use std::io;
@@ -40,8 +40,8 @@ fn a_plain_run_gives_its_deltas_once() -> io::Result<()> {
     let mut events = vec![Event::Session("78030bd6-0501-4f4c-9bf9-3b0919299efa".into())];
     events.extend(hello_in_deltas());
     events.extend(end(HELLO));
-    let told = recorded("plain")?.replay::<Qwen>(&turn("Say hello"), Grouping::Whole);
-    assert_eq!(told, Replay { events, outcome: finished(Some(HELLO.into())) });
+    let actual = recorded("plain")?.replay::<Qwen>(&turn("Say hello"), Grouping::Whole);
+    assert_eq!(actual, Replay { events, outcome: finished(Some(HELLO.into())) });
     Ok(())
 }
 
@@ -54,14 +54,14 @@ fn without_deltas_the_whole_message_is_the_text() -> io::Result<()> {
 }
 
 #[test]
-fn reasoning_is_told_once_and_apart_from_the_answer() -> io::Result<()> {
+fn reasoning_is_emitted_once_and_separately_from_the_answer() -> io::Result<()> {
     let mut events = vec![Event::Session("951a5f62-87f3-420f-aed6-dc20ddda6ca4".into())];
     let deltas = ["First I consider ", "the request. Then ", "I decide that ", "a short answer ", "is enough."];
     events.extend(deltas.map(|delta| Event::Reasoning(delta.into())));
     events.extend(hello_in_deltas());
     events.extend(end(HELLO));
-    let told = recorded("reasoning")?.replay::<Qwen>(&turn("x"), Grouping::Whole);
-    assert_eq!(told.events, events);
+    let actual = recorded("reasoning")?.replay::<Qwen>(&turn("x"), Grouping::Whole);
+    assert_eq!(actual.events, events);
     Ok(())
 }
 
@@ -102,14 +102,14 @@ fn a_result_with_an_error_is_a_failure() {
 #[test]
 fn plain_text_without_an_event_is_read_by_the_plain_text_rule() {
     for grouping in GROUPINGS {
-        let told = replay::<Qwen>(&turn("x"), "log\n\nHello\nthere\n", grouping, ExitStatus::Code(0));
+        let actual = replay::<Qwen>(&turn("x"), "log\n\nHello\nthere\n", grouping, ExitStatus::Code(0));
         let outcome = finished(Some("Hello\nthere".into()));
-        assert_eq!(told, Replay { events: Vec::new(), outcome }, "{grouping:?}");
+        assert_eq!(actual, Replay { events: Vec::new(), outcome }, "{grouping:?}");
     }
 }
 
 #[test]
-fn a_run_without_a_result_is_a_failure_unless_nothing_was_printed_at_all() {
+fn a_run_without_a_result_is_a_failure_unless_nothing_was_printed() {
     assert_eq!(run("", ExitStatus::Code(0)).outcome, finished(Some(NO_OUTPUT.into())));
     assert_eq!(run("", ExitStatus::Code(1)).outcome, failed(Category::Unknown, "CLI failed", ""));
     let message = "Qwen Code ended before it had finished its turn";
@@ -122,7 +122,7 @@ fn input(turn: &Turn) -> Vec<Event> {
 }
 
 #[test]
-fn a_prompt_is_handed_over_as_json() {
+fn a_prompt_is_passed_as_json() {
     let line = |prompt: &str| {
         let blocks = format!(r#"[{{"type":"text","text":"{prompt}"}},{{"type":"text","text":""}}]"#);
         Event::Reply(format!(r#"{{"type":"user","message":{{"role":"user","content":{blocks}}}}}"#) + "\n")
@@ -132,14 +132,14 @@ fn a_prompt_is_handed_over_as_json() {
 }
 
 #[test]
-fn a_prompt_that_would_be_changed_so_goes_into_a_dialogue_behind_an_empty_text() {
+fn a_prompt_that_json_input_would_change_follows_an_empty_text_in_a_dialogue() {
     for prompt in ["/help me", "Look into @README.md"] {
         let turn = turn(prompt);
         let mut transcript = <Qwen as Agent>::Transcript::new(&turn);
         transcript.begin(&turn);
         transcript.output(StreamName::Stdout, r#"{"id":1,"result":{"agentInfo":{"name":"qwen-code"}}}"#);
-        let told = transcript.output(StreamName::Stdout, r#"{"id":2,"result":{"sessionId":"s"}}"#);
-        let Some(Event::Reply(request)) = told.last() else { panic!("{told:?}") };
+        let actual = transcript.output(StreamName::Stdout, r#"{"id":2,"result":{"sessionId":"s"}}"#);
+        let Some(Event::Reply(request)) = actual.last() else { panic!("{actual:?}") };
         let request: Value = request.parse().unwrap_or_default();
         let blocks = ["", prompt].map(|text| Value::from_iter([("type", "text"), ("text", text)]));
         assert_eq!(request["params"]["prompt"], Value::from_iter(blocks));
@@ -147,13 +147,13 @@ fn a_prompt_that_would_be_changed_so_goes_into_a_dialogue_behind_an_empty_text()
 }
 
 #[test]
-fn where_an_answer_follows_a_schema_the_prompt_is_plain_text() {
+fn the_prompt_is_plain_text_if_the_answer_follows_a_schema() {
     let turn = Turn { output_schema: Some("{}".into()), ..turn("/help me") };
     assert_eq!(input(&turn), [Event::Reply(" /help me".into()), Event::EndInput]);
 }
 
 #[test]
-fn a_rate_limit_that_speaks_of_quota_too_is_a_rate_limit() {
+fn a_rate_limit_that_mentions_a_quota_is_a_rate_limit() {
     let said = "[API Error: 429 Rate limit reached for m. Please try again in 2s.]\n\
                 Possible quota limitations in place or slow response times detected. Please wait and try again later.";
     let result = Value::from_iter([

@@ -1,37 +1,36 @@
-//! Owns the two traits that a plugin implements. The component's border (handles, shared references) is `export.rs`.
+//! The two traits that a plugin implements. `export.rs` connects them to the component's exports.
 
 use crate::{Description, Event, ExitStatus, Failure, Outcome, Plan, StreamName, Turn};
 
-/// A CLI coding agent: what it is called, what it can do, and how it is started.
+/// A CLI coding agent: its description, and how it is started.
 pub trait Agent {
-    /// What reads the output of its process.
+    /// The reader of its output.
     type Transcript: Transcript;
 
-    /// Says what the plugin is for. Must give the same at every call.
+    /// Describes the plugin. Every call must return the same value.
     fn describe() -> Description;
 
-    /// Makes the command line of a turn.
+    /// Builds the command line of a turn.
     ///
     /// # Errors
-    /// A failure of category `configuration` or `validation` if no sensible command line can be made. No process is
-    /// started then.
+    /// A failure of category `configuration` or `validation` if there is no sensible command line. No process is started then.
     fn prepare(turn: &Turn) -> Result<Plan, Failure>;
 }
 
-/// One process and what it says. Made before the process starts, dropped after its end, and never used for a second one.
+/// One process and its output. Created before the process starts, dropped after it ends, and never reused for another one.
 pub trait Transcript {
-    /// Called before the process starts. The prompt may be empty still: take it from `begin`.
+    /// Called before the process starts. The prompt may still be empty: read it in `begin`.
     fn new(turn: &Turn) -> Self;
 
-    /// A turn begins. By default the prompt is written to the process's standard input, which is then closed.
+    /// Begins a turn. By default the prompt is written to standard input, which is then closed.
     fn begin(&mut self, turn: &Turn) -> Vec<Event> {
         vec![Event::Reply(turn.prompt.clone()), Event::EndInput]
     }
 
-    /// The process said something. With the framing `lines`, `text` is one or more whole lines joined by line feeds,
-    /// without one at the end; with `text` it is what came. How output is grouped into calls must not matter.
+    /// Reads output. With the framing `lines`, `text` is one or more whole lines, joined by line feeds, without a trailing one;
+    /// with `text` it is a piece of the output. The grouping into calls must not matter.
     fn output(&mut self, source: StreamName, text: &str) -> Vec<Event>;
 
-    /// The process ended. Asked once; what it answers counts only if no `Event::Done` was given.
+    /// Called once, after the process has ended. The outcome counts only if no `Event::Done` was returned before.
     fn exit(&mut self, how: ExitStatus) -> Outcome;
 }

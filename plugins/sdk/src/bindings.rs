@@ -1,5 +1,4 @@
-//! Owns the code that is generated from `wit/agent.wit`. Nothing here is written by hand, and plugins see it only
-//! through the names that `lib.rs` gives them.
+//! The code generated from `wit/agent.wit`. Plugins use it through the names that `lib.rs` re-exports.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,4 @@
-//! Owns the way from the component's border to an author's traits: a handle's shared reference becomes `&mut self`.
+//! The connection between the component's exports and an author's traits: a handle's shared reference becomes `&mut self`.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use crate::bindings::exports::agentbay::plugin::agent as border;
 use crate::{Agent, Description, Event, ExitStatus, Failure, Outcome, Plan, StreamName, Transcript, Turn};
 
-/// An author's agent as the generated code wants it. Named only by [`export_agent!`](crate::export_agent).
+/// An author's agent in the form that the generated code requires. Used by [`export_agent!`](crate::export_agent) only.
 #[derive(Debug)]
 pub struct Exported<A>(PhantomData<A>);
 
-/// An author's transcript behind the handle which the host holds.
+/// An author's transcript behind the host's handle.
 #[derive(Debug)]
 pub struct Shared<T>(RefCell<T>);
 
@@ -47,15 +47,15 @@ impl<T: Transcript + 'static> border::GuestTranscript for Shared<T> {
     }
 }
 
-/// Makes the crate a plugin: `export_agent!(MyAgent);`, once, at the top of `lib.rs`.
+/// Exports the crate as a plugin: `export_agent!(MyAgent);`, once, at the top of `lib.rs`.
 ///
-/// Does nothing on other targets than wasm, so that a plugin's tests run natively.
+/// Expands to nothing on targets other than wasm, so that a plugin's tests run natively.
 #[macro_export]
 macro_rules! export_agent {
     ($agent:ty) => {
         #[cfg(target_arch = "wasm32")]
         const _: () = {
-            // The author's type is looked up in here too, so this is a name that no author gives one.
+            // The author's type is resolved in this scope too, so this name must not collide with it.
             type __AgentbayExported = $crate::export::Exported<$agent>;
     $crate::bindings::export_bindings!(__AgentbayExported with_types_in $crate::bindings);
         };

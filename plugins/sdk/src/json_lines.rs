@@ -1,84 +1,83 @@
-//! Owns the transcript of a CLI that prints JSON events, as far as it is the same for all of them: what counts as an event,
-//! what becomes of plain text, and the verdict on a process that ended without an event for it. What the events mean is a
-//! [`Protocol`], what was not understood is kept in `unread.rs`.
+//! The common part of transcripts of CLIs that print JSON events: which objects are events, how plain text is handled, and the
+//! outcome of a process that ended without reporting one. A [`Protocol`] defines the meaning of the events. `unrecognized.rs`
+//! keeps everything else.
 
 use serde_json::Value;
 
-use crate::ending::{at_the_end, cut_off};
-use crate::unread::{Unread, is_glue, lost};
+use crate::exit_outcome::{limit_failure, merge_final_events};
+use crate::unrecognized::{Unrecognized, is_separator, unknown_answer};
 use crate::{
     Category, Event, ExitStatus, Failure, JsonReader, Level, Outcome, Piece, StderrTail, StreamName, Transcript, Turn,
-    ended, ended_without_answer, finished, notice, silent,
+    exit_outcome, failed_without_answer, finished, notice, outcome_without_output,
 };
 
-/// How many characters of a line are shown in a notice.
+/// Number of characters of a line in a notice.
 const SHOWN_CHARS: usize = 200;
 
-/// What the events of one CLI mean.
+/// The meaning of one CLI's events.
 pub trait Protocol {
     /// The CLI's name in messages.
     const NAME: &'static str;
 
-    /// How to log in, as in the description's probe. It is added to the message of a failure of category `authentication`.
+    /// Login instructions, as in the description's probe. They are added to the message of an `authentication` failure.
     const LOGIN_HINT: &'static str = "";
 
-    /// Exit codes that have a meaning of their own: the kind of failure, and a sentence for it. They count where the CLI's
-    /// words tell nothing.
+    /// Exit codes with a specific meaning: the category and a message. They count where the error text gives no category.
     const EXIT_CODES: &'static [(i32, Category, &'static str)] = &[];
 
     /// Called before the process starts.
     fn new(turn: &Turn) -> Self;
 
-    /// What is written to standard input for a turn, which is then closed. By default the prompt.
+    /// The text for standard input, which is closed afterwards. By default the prompt.
     fn input(turn: &Turn) -> String {
         turn.prompt.clone()
     }
 
-    /// Reads one JSON object and adds what it means; false if it is none of this CLI's events.
+    /// Reads one JSON object and adds its events; false if it is not an event of this CLI.
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool;
 
-    /// Reads whole lines of standard error, for a CLI that tells there what it tells nowhere else.
+    /// Reads whole lines of standard error, for a CLI that reports something only there.
     fn read_stderr(&mut self, lines: &str, events: &mut Vec<Event>) {
         let _ = (lines, events);
     }
 
-    /// What the CLI said on its error channel last; empty if nothing.
+    /// The last text from the CLI's error channel; empty if there is none.
     fn error(&self) -> &str {
         ""
     }
 
-    /// The kind of a part of a known event that is not known and may have been the answer; empty if there was none.
+    /// The kind of an unknown part of a known event that may have been the answer; empty if there is none.
     fn unknown(&self) -> &str {
         ""
     }
 
-    /// The verdict on a process that ended by itself with this code, for a CLI that never says that its turn is over. None: it
-    /// had not finished, and the usual rule holds. Asked only after the first event.
+    /// The outcome of a process that exited with this code, for a CLI that never reports the end of its turn. `None`: the turn was
+    /// not finished, and the default rule applies. Called only if there was an event.
     fn exited(&mut self, code: i32) -> Option<Outcome> {
         let _ = code;
         None
     }
 }
 
-/// The transcript of a CLI that prints JSON events. For the framing `lines`.
+/// The transcript of a CLI that prints JSON events, for the framing `lines`.
 ///
-/// [`JsonReader`] finds the events, however they stand in lines. Output without a single known event is plain text, as an
-/// older version or a wrapper script prints it: its last block is the answer, unless there is nothing in it but events that
-/// are not known. After the first known event, text between them is a remark in the log. A turn that ended well without any
-/// text counts as failed if there was something unknown that may have been the text.
+/// [`JsonReader`] finds the events, however they are spread over lines. Output without any known event is plain text, as an older
+/// version or a wrapper script prints it: its last block is the answer, unless it consists of unknown events only. After the
+/// first known event, text between events becomes a notice for the log. A turn that finished without text has failed if there
+/// was something unknown that may have been the text.
 #[derive(Debug)]
 pub struct JsonLines<P> {
     protocol: P,
     reader: JsonReader,
     understood: bool,
-    /// Some text was passed on.
-    spoke: bool,
-    /// The CLI said that its turn ended well, without any text until then.
+    /// Text was emitted.
+    has_text: bool,
+    /// The CLI reported a successful end before any text.
     ended_empty: Option<Outcome>,
     is_resumed: bool,
-    /// A remark was made of the line already.
+    /// A notice of the current line was emitted.
     is_noted: bool,
-    unread: Unread,
+    unrecognized: Unrecognized,
     stderr: StderrTail,
 }
 
@@ -88,11 +87,11 @@ impl<P: Protocol> Transcript for JsonLines<P> {
             protocol: P::new(turn),
             reader: JsonReader::default(),
             understood: false,
-            spoke: false,
+            has_text: false,
             ended_empty: None,
             is_resumed: turn.session.is_some(),
             is_noted: false,
-            unread: Unread::default(),
+            unrecognized: Unrecognized::default(),
             stderr: StderrTail::default(),
         }
     }
@@ -116,7 +115,7 @@ impl<P: Protocol> Transcript for JsonLines<P> {
         }
         for event in &mut events {
             match event {
-                Event::Text(_) => self.spoke = true,
+                Event::Text(_) => self.has_text = true,
                 Event::Done(outcome) => {
                     self.judge(outcome);
                     let is_good = outcome.failure.is_none();
@@ -125,14 +124,14 @@ impl<P: Protocol> Transcript for JsonLines<P> {
                 _ => {}
             }
         }
-        events.extend(self.second_verdict().map(Event::Done));
+        events.extend(self.second_outcome().map(Event::Done));
         events
     }
 
     fn exit(&mut self, how: ExitStatus) -> Outcome {
         let mut events = Vec::new();
         std::mem::take(&mut self.reader).finish(&mut |piece| self.piece(piece, &mut events));
-        let mut outcome = at_the_end(events, || self.verdict(how));
+        let mut outcome = merge_final_events(events, || self.outcome(how));
         if let Some(failure) = &mut outcome.failure {
             by_exit_code::<P>(how, failure);
         }
@@ -142,7 +141,7 @@ impl<P: Protocol> Transcript for JsonLines<P> {
 }
 
 impl<P: Protocol> JsonLines<P> {
-    fn verdict(&mut self, how: ExitStatus) -> Outcome {
+    fn outcome(&mut self, how: ExitStatus) -> Outcome {
         if let ExitStatus::Code(code) = how
             && self.understood
             && let Some(outcome) = self.protocol.exited(code)
@@ -150,38 +149,41 @@ impl<P: Protocol> JsonLines<P> {
             return outcome;
         }
         let error = self.protocol.error();
-        let said = if error.is_empty() { self.stderr.text() } else { error };
-        let mut outcome = ended(how, said, || self.clean(said));
+        let error_text = if error.is_empty() { self.stderr.text() } else { error };
+        let mut outcome = exit_outcome(how, error_text, || self.clean(error_text));
         if let (Some(failure), false) = (&mut outcome.failure, self.understood) {
-            failure.detail = self.unread.detail(std::mem::take(&mut failure.detail));
+            failure.detail = self.unrecognized.detail(std::mem::take(&mut failure.detail));
         }
         outcome
     }
 
-    /// The verdict on a process that exited with 0 and had not said that its turn is over.
-    fn clean(&self, said: &str) -> Outcome {
+    /// The outcome of a process that exited with 0 without reporting the end of its turn.
+    fn clean(&self, error_text: &str) -> Outcome {
         if self.understood {
-            return ended_without_answer(&format!("{} ended before it had finished its turn", P::NAME), said);
+            return failed_without_answer(&format!("{} ended before it had finished its turn", P::NAME), error_text);
         }
-        if let Some(answer) = self.unread.answer() {
+        if let Some(answer) = self.unrecognized.answer() {
             return finished(Some(answer));
         }
-        if !self.unread.is_blank() {
-            return ended_without_answer(&self.unread.message(P::NAME), said);
+        if !self.unrecognized.is_blank() {
+            return failed_without_answer(&self.unrecognized.message(P::NAME), error_text);
         }
-        silent(said, self.is_resumed)
+        outcome_without_output(error_text, self.is_resumed)
     }
 
-    /// Has the last word on a verdict: a turn without any text is no good one if there was something unknown in it.
+    /// Adjusts an outcome: a turn without text is not a success if there was something unknown in it.
     fn judge(&self, outcome: &mut Outcome) {
         let is_empty = self.is_empty(outcome);
         if is_empty && outcome.failure.is_none() && self.understood {
             let part = self.protocol.unknown();
-            outcome.failure =
-                if part.is_empty() { self.unread.lost(P::NAME) } else { Some(lost(P::NAME, &format!("`{part}`"))) };
+            outcome.failure = if part.is_empty() {
+                self.unrecognized.failure(P::NAME)
+            } else {
+                Some(unknown_answer(P::NAME, &format!("`{part}`")))
+            };
         }
         if is_empty && outcome.failure.is_none() {
-            outcome.failure = cut_off(outcome.stop);
+            outcome.failure = limit_failure(outcome.stop);
         }
         if let Some(failure) = &mut outcome.failure {
             failure.add_login_hint(P::LOGIN_HINT);
@@ -190,11 +192,11 @@ impl<P: Protocol> JsonLines<P> {
 
     /// Whether a turn with this outcome has no text.
     fn is_empty(&self, outcome: &Outcome) -> bool {
-        !self.spoke && outcome.answer.as_ref().is_none_or(String::is_empty)
+        !self.has_text && outcome.answer.as_ref().is_none_or(String::is_empty)
     }
 
-    /// Another verdict on a turn that ended well and empty, if something unknown came after that may have been its text.
-    fn second_verdict(&mut self) -> Option<Outcome> {
+    /// A second outcome for a turn that finished without text, if an unknown part that followed may have been its text.
+    fn second_outcome(&mut self) -> Option<Outcome> {
         let mut outcome = self.ended_empty.clone()?;
         self.judge(&mut outcome);
         outcome.failure.as_ref()?;
@@ -207,19 +209,19 @@ impl<P: Protocol> JsonLines<P> {
             Piece::Object(event, source) => {
                 if self.protocol.read(&event, events) {
                     self.understood = true;
-                    self.unread.forget_text();
+                    self.unrecognized.forget_text();
                 } else {
-                    self.unread.object(&event, source, self.understood);
+                    self.unrecognized.object(&event, source, self.understood);
                 }
             }
             Piece::Text(text) if self.understood => {
-                self.unread.broken_event(text);
-                if !std::mem::replace(&mut self.is_noted, !text.ends_with('\n')) && !is_glue(text) {
+                self.unrecognized.broken_event(text);
+                if !std::mem::replace(&mut self.is_noted, !text.ends_with('\n')) && !is_separator(text) {
                     let shown: String = text.trim_end_matches('\n').chars().take(SHOWN_CHARS).collect();
                     events.push(notice(Level::Debug, format!("not an event: {shown}")));
                 }
             }
-            Piece::Text(text) => self.unread.text(text),
+            Piece::Text(text) => self.unrecognized.text(text),
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Owns the cutting of lines for a plugin with `Framing::Text`. With `Framing::Lines` the host does it.
+//! Line splitting for plugins with `Framing::Text`. With `Framing::Lines` the host does it.
 
 use crate::plain::push_bounded;
 
-/// How many bytes of a line are kept. What a longer one has behind them is dropped.
+/// Maximum number of bytes of a line. The rest of a longer line is dropped.
 const LINE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Whole lines out of text that comes in pieces. Lines end at line feeds only: other separators may stand in JSON.
+/// Splits a text stream into lines. Only line feeds end a line: other separators may occur in JSON.
 #[derive(Debug, Default)]
-pub struct LineCutter {
+pub struct LineSplitter {
     partial: String,
 }
 
-impl LineCutter {
-    /// Takes more of the text and gives the lines that it ends.
+impl LineSplitter {
+    /// Adds text and returns the lines that it completes.
     pub fn push(&mut self, text: &str) -> Vec<String> {
         let mut lines = Vec::new();
         for (count, piece) in text.split('\n').enumerate() {
@@ -24,12 +24,12 @@ impl LineCutter {
         lines
     }
 
-    /// The line whose end has not come yet.
+    /// The incomplete line.
     pub fn partial(&self) -> &str {
         &self.partial
     }
 
-    /// The last line, which no line feed ended; none if it is empty.
+    /// Takes the incomplete line at the end; `None` if it is empty.
     pub fn rest(&mut self) -> Option<String> {
         let rest = std::mem::take(&mut self.partial);
         (!rest.is_empty()).then_some(rest)

@@ -1,25 +1,25 @@
-//! Owns the plain-text rule: the answer of a CLI that prints text is the last block of it. Lines are parted at line
-//! feeds, blocks at blank lines; the last block that is not empty counts, without white space around it.
+//! The plain-text rule: the answer of a CLI that prints text is its last block. Line feeds separate lines, blank lines separate
+//! blocks. The last non-empty block counts, trimmed.
 
-/// How many bytes of a block are kept. What a longer one has behind them is dropped.
+/// Maximum number of bytes of a block. The rest of a longer block is dropped.
 pub const KEPT_BYTES: usize = 1024 * 1024;
 
-/// The last block of a text; none if it is blank.
+/// The last block of a text; `None` if the text is blank.
 pub fn last_block(text: &str) -> Option<String> {
     let mut block = LastBlock::with_limit(text.len());
     block.push(text);
     block.take()
 }
 
-/// The last block of a text that comes in pieces, in memory bounded by the block and not by the text.
+/// The last block of a text stream, in memory bounded by the block and not by the text.
 #[derive(Debug)]
 pub struct LastBlock {
     /// The lines of the block so far.
     block: String,
-    /// The line whose end has not come.
+    /// The incomplete line.
     line: String,
-    /// A blank line came after the block: the next line that is not blank begins a new one.
-    parted: bool,
+    /// A blank line followed the block: the next line that is not blank starts a new one.
+    at_break: bool,
     limit: usize,
 }
 
@@ -30,12 +30,12 @@ impl Default for LastBlock {
 }
 
 impl LastBlock {
-    /// Keeps so many bytes of a block at most.
+    /// Keeps at most `limit` bytes of a block.
     pub fn with_limit(limit: usize) -> Self {
-        Self { block: String::new(), line: String::new(), parted: false, limit }
+        Self { block: String::new(), line: String::new(), at_break: false, limit }
     }
 
-    /// Takes more of the text, cut anywhere.
+    /// Adds text, split anywhere.
     pub fn push(&mut self, text: &str) {
         for (count, piece) in text.split('\n').enumerate() {
             if count > 0 {
@@ -45,34 +45,34 @@ impl LastBlock {
         }
     }
 
-    /// Takes whole lines, joined by line feeds.
+    /// Adds whole lines, joined by line feeds.
     pub fn push_lines(&mut self, lines: &str) {
         self.push(lines);
         self.end_line();
     }
 
-    /// The last block; none if all was blank. Begins anew.
+    /// Takes the last block and starts over; `None` if everything was blank.
     pub fn take(&mut self) -> Option<String> {
         self.end_line();
-        self.parted = false;
+        self.at_break = false;
         let block = std::mem::take(&mut self.block);
         let answer = block.trim();
         (!answer.is_empty()).then(|| answer.to_owned())
     }
 
-    /// The last block of what came so far; none if all was blank.
+    /// The last block of the text so far; `None` if everything was blank.
     pub fn block(&self) -> Option<String> {
-        let Self { block, line, parted, limit } = self;
-        Self { block: block.clone(), line: line.clone(), parted: *parted, limit: *limit }.take()
+        let Self { block, line, at_break, limit } = self;
+        Self { block: block.clone(), line: line.clone(), at_break: *at_break, limit: *limit }.take()
     }
 
     fn end_line(&mut self) {
         if self.line.trim().is_empty() {
-            self.parted = true;
+            self.at_break = true;
         } else {
-            if self.parted {
+            if self.at_break {
                 self.block.clear();
-                self.parted = false;
+                self.at_break = false;
             }
             if !self.block.is_empty() {
                 push_bounded(&mut self.block, "\n", self.limit);
@@ -83,12 +83,12 @@ impl LastBlock {
     }
 }
 
-/// Appends until the limit is reached. The character that crosses it is still taken: so what is kept does not depend on
-/// how the text was cut.
+/// Appends up to the limit. The character that crosses it is still included, so that the result does not depend on how the text
+/// was split.
 pub(crate) fn push_bounded(kept: &mut String, more: &str, limit: usize) {
-    let mut room = limit.saturating_sub(kept.len()).min(more.len());
-    while !more.is_char_boundary(room) {
-        room += 1;
+    let mut free = limit.saturating_sub(kept.len()).min(more.len());
+    while !more.is_char_boundary(free) {
+        free += 1;
     }
-    kept.push_str(&more[..room]);
+    kept.push_str(&more[..free]);
 }

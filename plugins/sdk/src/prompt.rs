@@ -1,9 +1,9 @@
-//! Owns what keeps a CLI from reading a prompt as something else than a prompt.
+//! Prompts that a CLI could take for a command or an option.
 
 use crate::{Category, Failure, Plan};
 
-/// Whether a prompt begins with `/name`, which a CLI could take for one of its commands. A path at its beginning is none: no
-/// command has a second slash in its name.
+/// Whether a prompt starts with `/name`, which a CLI could take for one of its commands. A path is not a command: it contains
+/// a second slash.
 pub fn is_command(prompt: &str) -> bool {
     prompt.strip_prefix('/').is_some_and(|rest| {
         let name = rest.split(char::is_whitespace).next().unwrap_or_default();
@@ -11,24 +11,24 @@ pub fn is_command(prompt: &str) -> bool {
     })
 }
 
-/// The prompt, with a space before it if it could be taken for a command.
-pub fn without_command(prompt: &str) -> String {
+/// The prompt, with a leading space if a CLI could take it for a command.
+pub fn escape_command(prompt: &str) -> String {
     if is_command(prompt) { format!(" {prompt}") } else { prompt.to_owned() }
 }
 
-/// The longest argument that Linux lets through is 128 KiB, its closing zero included.
+/// The longest argument that Linux accepts: 128 KiB, including the closing zero.
 pub(crate) const ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 
 impl Plan {
-    /// Adds the prompt as one argument, for a CLI that does not read it from standard input. `before` stands in front of it in
-    /// the same argument, such as `--prompt=`, and may be empty: then put `--` before it where the CLI knows that, or else a
-    /// prompt that begins with a dash gets a space before it, so that it never becomes an option.
+    /// Adds the prompt as one argument, for a CLI that does not read it from standard input. `before` is a prefix of the
+    /// argument, such as `--prompt=`. If it is empty, put `--` before the prompt where the CLI supports that; otherwise a prompt
+    /// that starts with a dash gets a leading space, so that it never becomes an option.
     ///
-    /// Give the prompt to nobody twice: [`begin`](crate::Transcript::begin) then only closes standard input, and
+    /// Pass the prompt only once: [`begin`](crate::Transcript::begin) then only closes standard input, and
     /// [`Protocol::input`](crate::Protocol::input) returns an empty text.
     ///
     /// # Errors
-    /// `validation` if the prompt is longer than an argument can be.
+    /// `validation` if the prompt exceeds the maximum length of an argument.
     pub fn prompt_argument(self, before: &str, prompt: &str) -> Result<Self, Failure> {
         let is_behind_dashes = self.args.last().is_some_and(|last| last == "--");
         let space = if before.is_empty() && prompt.starts_with('-') && !is_behind_dashes { " " } else { "" };

@@ -1,33 +1,32 @@
-//! Owns the reading of role lines, which several CLIs print: the messages of the conversation, one JSON object a line, as
-//! `{"role":"assistant","content":"…"}`, all of them at the end of the run. And the command line that goes with it: the
-//! prompt is an argument, for those CLIs do not read standard input.
+//! Role lines, which several CLIs print: the messages of the conversation, one JSON object a line, as
+//! `{"role":"assistant","content":"…"}`, all of them at the end of the run. Also the command line of these CLIs: the prompt is an
+//! argument, since they do not read standard input.
 //!
-//! Nothing says that the turn is over, and nothing that it failed: an error is told as the assistant's last message, and
-//! the process exits with 0.
+//! No event reports the end of a turn or a failure: an error is the assistant's last message, and the process exits with 0.
 
 use std::marker::PhantomData;
 
 use serde_json::Value;
 
 use crate::classify;
-use crate::json::{self, content_text, id, items, shown, some_text, text};
+use crate::json::{self, content_text, id, items, non_empty_text, text, to_text};
 use crate::prompt::ARGUMENT_BYTES;
 use crate::{
-    Category, Event, Failure, Outcome, Permission, Plan, Protocol, Speech, ToolCall, ToolResult, Turn, UsageScope,
-    finished, usage_beside,
+    AnswerText, Category, Event, Failure, Outcome, Permission, Plan, Protocol, ToolCall, ToolResult, Turn, UsageScope,
+    finished, usage_of,
 };
 
-/// What an error begins with when it is told as a message.
+/// Prefix of an error that is printed as a message.
 const ERROR_PREFIX: &str = "Sorry, I encountered an error: ";
 
-/// What stands in place of a message in which the model only calls tools.
-const NO_WORDS: &str = "Using tools to help you...";
+/// Placeholder for a message that only calls tools.
+const TOOLS_ONLY: &str = "Using tools to help you...";
 
 /// The command line `PROGRAM --directory DIR [--model NAME] --prompt=TEXT`.
 ///
 /// # Errors
-/// `validation` if the prompt is too long for an argument, and `configuration` if the turn asks for what these CLIs have
-/// not: a way to keep them from changing anything, or sessions that are resumed by their id.
+/// `validation` if the prompt is too long for an argument; `configuration` if the turn asks for a feature that these CLIs lack:
+/// read-only operation, or resuming a session by its id.
 pub fn prepare(program: &str, turn: &Turn) -> Result<Plan, Failure> {
     if turn.permission == Permission::ReadOnly {
         let message = format!("{program} cannot be kept from changing files: `permission` cannot be \"read-only\"");
@@ -37,7 +36,7 @@ pub fn prepare(program: &str, turn: &Turn) -> Result<Plan, Failure> {
         let message = format!("{program} cannot resume a session by its id");
         return Err(Failure::new(Category::Validation, message, ""));
     }
-    // One argument with the option's name in it: what the prompt begins with cannot be taken for an option.
+    // One argument together with the option's name: no prompt can be taken for an option.
     let prompt = format!("--prompt={}", turn.prompt);
     if prompt.len() > ARGUMENT_BYTES {
         let message = format!(
@@ -53,11 +52,11 @@ pub fn prepare(program: &str, turn: &Turn) -> Result<Plan, Failure> {
     Ok(plan.arg(&prompt))
 }
 
-/// What sets one of these CLIs apart from the others.
+/// The differences between these CLIs.
 pub trait RoleCli {
-    /// Its name in messages.
+    /// The CLI's name in messages.
     const NAME: &'static str;
-    /// How to log in, for the failures that say so.
+    /// Login instructions for `authentication` failures.
     const LOGIN_HINT: &'static str;
 }
 
@@ -86,7 +85,7 @@ impl<C: RoleCli> Protocol for Roles<C> {
     }
 
     fn unknown(&self) -> &str {
-        if self.lines.is_wordless { "content" } else { "" }
+        if self.lines.has_unknown_content { "content" } else { "" }
     }
 
     fn exited(&mut self, code: i32) -> Option<Outcome> {
@@ -97,17 +96,17 @@ impl<C: RoleCli> Protocol for Roles<C> {
 /// The state of one run's lines.
 #[derive(Debug, Default)]
 struct RoleLines {
-    speech: Speech,
-    /// The last message, if it reads like an error. It is one unless something follows.
-    suspect: String,
-    /// The last line is a message of the assistant that calls no tool.
+    answer_text: AnswerText,
+    /// The last message, if it has the form of an error. It is one unless another line follows.
+    possible_error: String,
+    /// The last line is a message of the assistant without tool calls.
     is_answered: bool,
-    /// A message had content that is not known.
-    is_wordless: bool,
+    /// A message had unknown content.
+    has_unknown_content: bool,
 }
 
 impl RoleLines {
-    /// Reads one line's object and adds what it means; false if it is of no known role.
+    /// Reads one line's object and adds its events; false if its role is unknown.
     fn read(&mut self, line: &Value, events: &mut Vec<Event>) -> bool {
         let Some(role) = text(line, &["role"]) else {
             return false;
@@ -115,21 +114,21 @@ impl RoleLines {
         if !matches!(role, "system" | "user" | "assistant" | "tool") {
             return false;
         }
-        let suspect = std::mem::take(&mut self.suspect);
-        self.speech.say(&suspect, events);
+        let possible_error = std::mem::take(&mut self.possible_error);
+        self.answer_text.push(&possible_error, events);
         self.is_answered = false;
-        events.extend(usage_beside(line, UsageScope::Step).map(Event::Usage));
+        events.extend(usage_of(line, UsageScope::Step).map(Event::Usage));
         match role {
             "assistant" => self.assistant(line, events),
             "tool" => {
-                self.speech.part();
+                self.answer_text.end_message();
                 events.push(Event::ToolResult(ToolResult {
                     id: id(line, &["tool_call_id"]),
                     output: content(line),
                     is_error: false,
                 }));
             }
-            // The prompt and what stands before it.
+            // The prompt and earlier messages.
             _ => {}
         }
         true
@@ -137,30 +136,30 @@ impl RoleLines {
 
     fn assistant(&mut self, line: &Value, events: &mut Vec<Event>) {
         let calls = items(line, &["tool_calls"]);
-        let told = json::at(line, &["content"]).filter(|content| !content.is_null());
-        self.is_wordless |= told.is_some_and(|content| content_text(content).is_none());
-        let said = content(line);
+        let message = json::at(line, &["content"]).filter(|content| !content.is_null());
+        self.has_unknown_content |= message.is_some_and(|content| content_text(content).is_none());
+        let text = content(line);
         self.is_answered = calls.is_empty();
-        self.speech.part();
-        if calls.is_empty() && said.starts_with(ERROR_PREFIX) {
-            self.suspect = said;
-        } else if calls.is_empty() || said != NO_WORDS {
-            self.speech.say(&said, events);
+        self.answer_text.end_message();
+        if calls.is_empty() && text.starts_with(ERROR_PREFIX) {
+            self.possible_error = text;
+        } else if calls.is_empty() || text != TOOLS_ONLY {
+            self.answer_text.push(&text, events);
         }
         for call in calls {
-            self.speech.part();
+            self.answer_text.end_message();
             events.push(Event::ToolCall(ToolCall {
                 id: id(call, &["id"]),
-                name: shown(call, &["function", "name"]),
-                input: some_text(call, &["function", "arguments"]).unwrap_or("{}").into(),
+                name: to_text(call, &["function", "name"]),
+                input: non_empty_text(call, &["function", "arguments"]).unwrap_or("{}").into(),
             }));
         }
     }
 
-    /// The verdict on a process that ended by itself with this code; none if it had not finished.
+    /// The outcome of a process that exited with this code; `None` if the turn was not finished.
     fn exited(&self, code: i32) -> Option<Outcome> {
-        if let Some(said) = self.suspect.strip_prefix(ERROR_PREFIX) {
-            return Some(classify::failure(said).into());
+        if let Some(error) = self.possible_error.strip_prefix(ERROR_PREFIX) {
+            return Some(classify::failure(error).into());
         }
         (self.is_answered && code == 0).then(|| finished(None))
     }

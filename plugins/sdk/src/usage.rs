@@ -1,11 +1,11 @@
-//! Owns the reading of token counts under the names of Anthropic and of OpenAI, wherever a CLI has them from.
+//! Token counts under the names of Anthropic and OpenAI.
 
 use serde_json::Value;
 
 use crate::{Usage, UsageScope, json};
 
-/// The counts in the field `usage` of an object; none if it counts neither input nor output.
-pub fn usage_beside(event: &Value, scope: UsageScope) -> Option<Usage> {
+/// The counts in the field `usage` of an object; `None` if it has neither input nor output tokens.
+pub fn usage_of(event: &Value, scope: UsageScope) -> Option<Usage> {
     let usage = json::at(event, &["usage"]).filter(|usage| usage.is_object())?;
     let first = |paths: &[&[&str]]| {
         paths
@@ -39,7 +39,7 @@ pub fn usage_beside(event: &Value, scope: UsageScope) -> Option<Usage> {
 }
 
 impl Usage {
-    /// The counts of both, in the scope of this one.
+    /// The sum of both, with the scope of `self`.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

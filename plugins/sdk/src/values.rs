@@ -1,4 +1,4 @@
-//! Owns short ways to make and read the contract's values. What they mean is said in `wit/agent.wit`.
+//! Constructors and accessors for the contract's values. `wit/agent.wit` defines their meaning.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::{
     Category, Description, Event, Extra, Failure, Features, Framing, Level, Notice, Outcome, Plan, Probe, Stop, Turn,
 };
 
-/// The agent finished its turn. `answer` counts only if no text was given as events.
+/// The agent finished its turn. `answer` counts only if no text was emitted.
 pub fn finished(answer: Option<String>) -> Outcome {
     Outcome { stop: Stop::EndTurn, failure: None, answer }
 }
@@ -16,49 +16,48 @@ pub fn failed(category: Category, message: impl Into<String>, detail: impl Into<
     Failure::new(category, message, detail).into()
 }
 
-/// A remark for the log.
+/// A notice for the log.
 pub fn notice(level: Level, message: impl Into<String>) -> Event {
     Event::Notice(Notice { level, message: message.into() })
 }
 
-/// Asks the host to wait a moment behind the end of the turn (`limits.settle`), for a CLI that may say that it is over
-/// before it has told all of it. It stands before `Event::Done`; what comes behind that counts until then, and so does
-/// another `Event::Done`.
+/// Asks the host to keep reading for a moment after the end of the turn (`limits.settle`), for a CLI that may report the end before
+/// the last events. Emit it before `Event::Done`; later events, including another `Event::Done`, count until the time is over.
 pub fn settle() -> Event {
     Event::Extra(Extra { kind: "settle".into(), json: "{}".into() })
 }
 
-/// The option `args` of a model, which is a list of strings.
+/// Parses the option `args` of a model, a list of strings.
 ///
 /// # Errors
 /// `configuration` if it is anything else.
-pub fn arguments(value: &str) -> Result<Vec<String>, Failure> {
+pub fn parse_arguments(value: &str) -> Result<Vec<String>, Failure> {
     value
         .parse::<Value>()
         .ok()
         .and_then(|list| list.as_array()?.iter().map(|item| item.as_str().map(String::from)).collect())
-        .ok_or_else(|| wrong_option(format!("option `args` is `{value}`: allowed is a list of strings")))
+        .ok_or_else(|| invalid_option(format!("option `args` is `{value}`: allowed is a list of strings")))
 }
 
-/// A model is set up wrongly.
-pub fn wrong_option(message: String) -> Failure {
+/// The failure of a model with an invalid option.
+pub fn invalid_option(message: String) -> Failure {
     Failure::new(Category::Configuration, message, "")
 }
 
 impl Failure {
-    /// A failure that says nothing about when to try again. An empty `detail` lets the host put standard error there.
+    /// A failure without a retry hint. The host replaces an empty `detail` with standard error.
     pub fn new(category: Category, message: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { category, message: message.into(), detail: detail.into(), retry: None }
     }
 
-    /// Adds to the message of a failure of category `authentication` how to log in. An empty hint adds nothing.
+    /// Adds login instructions to the message of an `authentication` failure. An empty hint adds nothing.
     pub fn add_login_hint(&mut self, hint: &str) {
         if self.category == Category::Authentication && !hint.is_empty() {
             self.message = format!("{}. To log in: {hint}", self.message);
         }
     }
 
-    /// The failure with how to log in, as [`add_login_hint`](Self::add_login_hint).
+    /// The failure with login instructions, as [`add_login_hint`](Self::add_login_hint).
     #[must_use]
     pub fn with_login_hint(mut self, hint: &str) -> Self {
         self.add_login_hint(hint);
@@ -73,7 +72,7 @@ impl From<Failure> for Outcome {
 }
 
 impl Description {
-    /// A description with what every plugin must say. The rest stands for "nothing": fill in what is so.
+    /// A description with the fields that every plugin needs. All others are empty: set the ones that apply.
     pub fn new(id: &str, name: &str, version: &str, framing: Framing) -> Self {
         Self {
             id: id.into(),
@@ -102,7 +101,7 @@ impl Turn {
 }
 
 impl Plan {
-    /// A plan that starts a program with these arguments.
+    /// A plan for a program with these arguments.
     pub fn new<'a>(program: &str, args: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             program: program.into(),
@@ -112,7 +111,7 @@ impl Plan {
         }
     }
 
-    /// Adds one argument as it is.
+    /// Adds one argument as is.
     #[must_use]
     pub fn arg(mut self, arg: &str) -> Self {
         self.args.push(arg.into());
@@ -122,18 +121,18 @@ impl Plan {
     /// Adds `name value`.
     ///
     /// # Errors
-    /// `validation` if the value is empty or begins with a dash: a CLI could take it for an option of its own.
+    /// `validation` if the value is empty or starts with a dash: the CLI could take it for an option.
     pub fn option(self, name: &str, value: &str) -> Result<Self, Failure> {
         self.arg(name).value(name, value)
     }
 
-    /// Adds a value that is not an option's; `what` names it in the failure.
+    /// Adds a positional value; `what` names it in the failure.
     ///
     /// # Errors
     /// As for [`option`](Self::option).
     pub fn value(self, what: &str, value: &str) -> Result<Self, Failure> {
         if value.is_empty() || value.starts_with('-') {
-            let message = format!("`{value}` cannot be the value of {what}: it is empty or begins with a dash");
+            let message = format!("`{value}` cannot be the value of {what}: it is empty or starts with a dash");
             return Err(Failure::new(Category::Validation, message, ""));
         }
         Ok(self.arg(value))

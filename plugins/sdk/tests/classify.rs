@@ -1,6 +1,6 @@
 //! Which words and statuses are which kind of failure, and when they say to try again.
 
-use agentbay_plugin_sdk::classify::{Report, failure};
+use agentbay_plugin_sdk::classify::{ErrorReport, failure};
 use agentbay_plugin_sdk::{Category, Failure, RetryHint, WallClock};
 
 fn category(said: &str) -> Category {
@@ -17,7 +17,7 @@ fn clock(hour: u8, minute: u8, zone: Option<&str>) -> WallClock {
 
 /// INV-CLI-PARSE-003.
 #[test]
-fn every_pattern_of_the_protocol_lands_in_its_category() {
+fn every_pattern_of_the_protocol_has_its_category() {
     let patterns: [(Category, &[&str]); 9] = [
         (
             Category::Quota,
@@ -99,7 +99,7 @@ fn every_pattern_of_the_protocol_lands_in_its_category() {
 }
 
 #[test]
-fn a_number_is_a_status_only_where_it_stands_as_one() {
+fn a_number_is_a_status_only_in_the_position_of_one() {
     for said in [
         "HTTP/1.1 503",
         "unexpected status 500: oops",
@@ -126,7 +126,7 @@ fn a_number_is_a_status_only_where_it_stands_as_one() {
 }
 
 #[test]
-fn words_are_found_at_their_borders_only() {
+fn words_match_at_word_boundaries_only() {
     for said in ["prorate limits", "the accelerate limit", "unthrottled", "xenoent", ""] {
         assert_eq!(category(said), Category::Unknown, "{said}");
     }
@@ -135,15 +135,15 @@ fn words_are_found_at_their_borders_only() {
 }
 
 #[test]
-fn what_is_not_understood_is_unknown_and_keeps_its_words() {
+fn unrecognised_text_is_unknown_and_kept_as_detail() {
     let expected = Failure::new(Category::Unknown, "CLI failed", "Something odd");
     assert_eq!(failure("Something odd"), expected);
     assert_eq!(failure(""), Failure::new(Category::Unknown, "CLI failed", ""));
 }
 
 #[test]
-fn a_status_beats_the_words_but_for_what_they_say_more_exactly() {
-    let with = |status: u64, said: &str| Report::new(said).status(status).failure().category;
+fn a_status_takes_precedence_over_less_specific_text() {
+    let with = |status: u64, said: &str| ErrorReport::new(said).status(status).failure().category;
     assert_eq!(with(400, "the model was overloaded with 500 fields"), Category::Validation);
     assert_eq!(with(500, "request timed out"), Category::Server);
     assert_eq!(with(404, "unauthorized"), Category::NotFound);
@@ -155,21 +155,21 @@ fn a_status_beats_the_words_but_for_what_they_say_more_exactly() {
     assert_eq!(with(400, "API key not valid"), Category::Authentication);
     assert_eq!(with(402, ""), Category::Quota);
     assert_eq!(with(418, "rate limit"), Category::RateLimit);
-    assert_eq!(Report::new("rate limit").status(None).failure().category, Category::RateLimit);
+    assert_eq!(ErrorReport::new("rate limit").status(None).failure().category, Category::RateLimit);
 }
 
 #[test]
-fn a_code_beats_the_words_and_a_status_the_code() {
-    let with = |code: &str, said: &str| Report::new(said).code(code).failure().category;
+fn a_status_takes_precedence_over_a_code_and_a_code_over_text() {
+    let with = |code: &str, said: &str| ErrorReport::new(said).code(code).failure().category;
     assert_eq!(with("connection_failed", "500 times"), Category::Network);
     assert_eq!(with("rate_limit_error", "You exceeded your current quota"), Category::Quota);
     assert_eq!(with("something_new", "unauthorized"), Category::Authentication);
-    let report = Report::new("x").code("rate_limit_error").status(401);
+    let report = ErrorReport::new("x").code("rate_limit_error").status(401);
     assert_eq!(report.failure().category, Category::Authentication);
 }
 
 #[test]
-fn the_wait_is_read_in_all_its_forms() {
+fn retry_delays_are_read_in_every_form() {
     let cases = [
         ("rate limit: retry after 30 seconds", 30_000),
         ("rate limit: retry after 100ms", 100),
@@ -197,7 +197,7 @@ fn the_wait_is_read_in_all_its_forms() {
 }
 
 #[test]
-fn an_allowance_comes_back_at_a_time() {
+fn a_quota_has_a_reset_time() {
     let date = |day, month, year, clock: WallClock| WallClock { day: Some(day), month: Some(month), year, ..clock };
     let cases = [
         ("You've hit your limit · resets 3pm (Europe/Berlin)", RetryHint::AtClock(clock(15, 0, Some("Europe/Berlin")))),
@@ -231,7 +231,7 @@ fn an_allowance_comes_back_at_a_time() {
 }
 
 #[test]
-fn only_failures_that_time_heals_say_when_to_try_again() {
+fn only_temporary_failures_have_a_retry_hint() {
     assert_eq!(retry("unauthorized, retry after 30 seconds"), None);
     assert_eq!(retry("bad request, retry after 30 seconds"), None);
     assert_eq!(retry("service unavailable, retry after 30 seconds"), Some(RetryHint::AfterMs(30_000)));
@@ -261,7 +261,7 @@ fn case_033_the_words_tell_a_window_an_empty_balance_and_a_burst_apart() {
 }
 
 #[test]
-fn case_034_errors_without_a_status_are_told_by_their_words() {
+fn case_034_errors_without_a_status_are_classified_by_their_text() {
     assert_eq!(category("Error: AI_APICallError: No auth credentials found"), Category::Authentication);
     let model = "Error: Model not found: vendor/ghost-1. Did you mean: vendor/ghost-2?";
     assert_eq!(category(model), Category::NotFound);
@@ -297,7 +297,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn what_the_operating_system_says_is_never_taken_for_a_missing_login_or_a_spent_allowance() {
+fn messages_of_the_operating_system_are_never_authentication_or_quota_failures() {
     for said in [
         "Error: EACCES: permission denied, open '/home/u/.codex/auth.json'",
         "/usr/bin/env: ‘node’: Permission denied",
@@ -332,11 +332,11 @@ fn what_the_operating_system_says_is_never_taken_for_a_missing_login_or_a_spent_
         assert_eq!(category(said), Category::Authentication, "{said}");
     }
     // A status of the provider beats them.
-    assert_eq!(Report::new("EACCES").status(403).failure().category, Category::Authentication);
+    assert_eq!(ErrorReport::new("EACCES").status(403).failure().category, Category::Authentication);
 }
 
 #[test]
-fn the_words_of_bun_for_a_lost_connection_are_known() {
+fn the_messages_of_bun_for_a_lost_connection_are_known() {
     for said in [
         "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()",
         "Unable to connect. Is the computer able to access the url?",

@@ -6,7 +6,7 @@ use agentbay_plugin_sdk::{
 };
 
 fn read(input_tokens: InputTokens, lines: &str) -> (Vec<Event>, ClaudeStream) {
-    let dialect = Dialect { input_tokens, error_text: "[API Error: ", usage_scope: UsageScope::Run };
+    let dialect = Dialect { input_tokens, error_prefix: "[API Error: ", usage_scope: UsageScope::Run };
     let mut stream = ClaudeStream::new(dialect);
     let mut events = Vec::new();
     for line in lines.lines() {
@@ -25,7 +25,7 @@ fn text(text: &str) -> Event {
 }
 
 #[test]
-fn blocks_of_one_message_that_come_one_by_one_are_not_parted() {
+fn blocks_of_one_message_that_arrive_separately_are_not_separated() {
     let lines = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"thinking","thinking":"Hm."}]}}
 {"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"One "}]}}
 {"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"message."}]}}
@@ -36,7 +36,7 @@ fn blocks_of_one_message_that_come_one_by_one_are_not_parted() {
 }
 
 #[test]
-fn a_message_told_in_deltas_is_not_told_again_and_the_next_one_without_deltas_is() {
+fn a_message_sent_in_deltas_is_not_repeated_and_the_next_one_without_deltas_is_emitted() {
     let lines = r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1"}}}
 {"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"thinking"}}}
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Hm."}}}
@@ -72,7 +72,7 @@ fn text_around_a_tool_call_is_two_messages() {
 }
 
 #[test]
-fn what_a_nested_agent_says_is_no_part_of_the_answer() {
+fn output_of_a_nested_agent_is_not_part_of_the_answer() {
     let lines = r#"{"type":"stream_event","parent_tool_use_id":"t1","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":"x"}}}
 {"type":"assistant","parent_tool_use_id":"t1","message":{"id":"n1","content":[{"type":"text","text":"x"}]}}
 {"type":"user","parent_tool_use_id":"t1","message":{"content":[{"type":"tool_result","tool_use_id":"t2","content":"x"}]}}
@@ -81,7 +81,7 @@ fn what_a_nested_agent_says_is_no_part_of_the_answer() {
 }
 
 #[test]
-fn a_session_is_told_once() {
+fn a_session_is_emitted_once() {
     let lines = r#"{"type":"system","subtype":"init","session_id":"s1"}
 {"type":"system","subtype":"status"}
 {"type":"system","subtype":"init","session_id":"s1"}
@@ -90,7 +90,7 @@ fn a_session_is_told_once() {
 }
 
 #[test]
-fn input_is_everything_that_was_sent_whatever_the_cli_counts() {
+fn input_tokens_include_cached_ones_for_every_dialect() {
     let line = r#"{"type":"result","is_error":false,"usage":{"input_tokens":10,"cache_read_input_tokens":4,"cache_creation_input_tokens":3,"output_tokens":7}}"#;
     for (kind, input) in [(InputTokens::All, 10), (InputTokens::Uncached, 17)] {
         let usage = Usage { scope: UsageScope::Run, input, cached_input: 4, cache_write: 3, output: 7, reasoning: 0 };
@@ -99,14 +99,14 @@ fn input_is_everything_that_was_sent_whatever_the_cli_counts() {
 }
 
 #[test]
-fn an_error_of_the_provider_is_not_the_assistants_word() {
+fn an_error_of_the_provider_is_not_text_of_the_assistant() {
     let lines = r#"{"type":"assistant","error":"authentication_failed","message":{"id":"m1","model":"<synthetic>","content":[{"type":"text","text":"Please log in"}]}}"#;
     let (events, stream) = read(InputTokens::All, lines);
     assert_eq!((events, stream.error()), (Vec::new(), "Please log in"));
 }
 
 #[test]
-fn is_error_is_the_verdict_and_the_subtype_is_not() {
+fn is_error_determines_the_outcome_and_the_subtype_does_not() {
     let cases = [
         (r#"{"type":"result","subtype":"success","is_error":true,"result":"Please log in"}"#, "Please log in"),
         (r#"{"type":"result","subtype":"error","is_error":true,"error":{"message":"401"}}"#, "401"),
@@ -119,7 +119,7 @@ fn is_error_is_the_verdict_and_the_subtype_is_not() {
 }
 
 #[test]
-fn an_answer_that_was_cut_off_says_why_and_is_no_failure() {
+fn an_incomplete_answer_has_its_stop_reason_and_is_not_a_failure() {
     let cases = [
         (r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["x"]}"#, Stop::MaxTurns, None),
         (
@@ -137,7 +137,7 @@ fn an_answer_that_was_cut_off_says_why_and_is_no_failure() {
 }
 
 #[test]
-fn a_message_that_goes_on_behind_the_limit_of_tokens_is_not_parted() {
+fn a_message_that_continues_after_the_token_limit_is_not_separated() {
     let lines = r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1"}}}
 {"type":"stream_event","event":{"type":"content_block_start","index":0}}
 {"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"One "}}}
@@ -160,7 +160,7 @@ fn delta(said: &str) -> String {
 }
 
 #[test]
-fn a_message_that_is_told_anew_is_given_once_and_another_one_is_a_new_message() {
+fn a_repeated_message_is_emitted_once_and_a_different_one_is_a_new_message() {
     let start = |id: &str| {
         format!(r#"{{"type":"stream_event","event":{{"type":"message_start","message":{{"id":"{id}"}}}}}}"#) + "\n"
     };
@@ -177,7 +177,7 @@ fn a_message_that_is_told_anew_is_given_once_and_another_one_is_a_new_message() 
 }
 
 #[test]
-fn a_retry_between_two_messages_takes_nothing_from_the_second() {
+fn a_retry_between_two_messages_removes_nothing_from_the_second() {
     let lines = delta("ok")
         + r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"ok"}]}}
 {"type":"system","subtype":"api_retry"}
@@ -188,7 +188,7 @@ fn a_retry_between_two_messages_takes_nothing_from_the_second() {
 }
 
 #[test]
-fn an_error_that_is_told_as_text_is_no_text_and_text_like_it_is_not_lost() {
+fn an_error_printed_as_text_is_not_text_and_similar_text_is_not_lost() {
     let failed = r#"{"type":"result","subtype":"error_during_execution","is_error":true,"error":{"message":"[API Error: 401]"}}"#;
     let failure = Event::Done(classify::failure("[API Error: 401]").into());
     assert_eq!(events(&(delta("Hm. ") + &delta("[API Error: 401]") + failed)), vec![text("Hm. "), failure]);
@@ -208,8 +208,8 @@ fn an_error_that_is_told_as_text_is_no_text_and_text_like_it_is_not_lost() {
 }
 
 #[test]
-fn a_silent_stream_has_the_answer_of_the_result_alone() {
-    let mut stream = read(InputTokens::All, "").1.silent(true);
+fn a_stream_with_suppressed_text_has_only_the_answer_of_the_result() {
+    let mut stream = read(InputTokens::All, "").1.suppress_text(true);
     let mut events = Vec::new();
     for line in [
         r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"Here it is:"}]}}"#,
@@ -228,21 +228,21 @@ fn a_tool_that_was_not_allowed_is_a_notice() {
 }
 
 #[test]
-fn words_of_the_cli_itself_are_not_the_assistants() {
+fn text_of_the_cli_itself_is_not_the_assistants() {
     let line =
         r#"{"type":"assistant","message":{"id":"m","model":"<synthetic>","content":[{"type":"text","text":"x"}]}}"#;
     assert_eq!(events(line), Vec::new());
 }
 
 #[test]
-fn a_prompt_is_one_line_of_json_with_an_empty_block_behind_it() {
+fn a_prompt_is_one_line_of_json_followed_by_an_empty_block() {
     let line = user_message("/a \"b\"\n\u{2028}@c\\\u{2029}");
     let blocks = r#"[{"type":"text","text":"/a \"b\"\n\u2028@c\\\u2029"},{"type":"text","text":""}]"#;
     assert_eq!(line, format!(r#"{{"type":"user","message":{{"role":"user","content":{blocks}}}}}"#) + "\n");
 }
 
 #[test]
-fn fields_of_another_type_are_as_if_they_were_missing() {
+fn fields_of_another_type_count_as_missing() {
     let lines = r#"{"type":"system","subtype":"init","session_id":[7]}
 {"type":"stream_event"}
 {"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":{}}}}

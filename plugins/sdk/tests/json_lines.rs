@@ -48,13 +48,13 @@ fn outcome(stdout: &str, stderr: &str, exit: ExitStatus) -> Outcome {
 const LOGIN: &str = "The CLI is not logged in, or its credentials were refused. To log in: talker login";
 
 #[test]
-fn standard_input_is_what_the_protocol_makes_of_the_prompt() {
+fn standard_input_is_the_protocols_form_of_the_prompt() {
     let events = JsonLines::<Talker>::new(&turn("x")).begin(&turn("hello"));
     assert_eq!(events, [Event::Reply("> hello".into()), Event::EndInput]);
 }
 
 #[test]
-fn standard_error_tells_why_a_run_failed_and_what_to_do() {
+fn standard_error_explains_a_failed_run() {
     let exit = ExitStatus::Code(1);
     assert_eq!(outcome("", "Not logged in", exit), failed(Category::Authentication, LOGIN, "Not logged in"));
     let limited = Failure {
@@ -67,7 +67,7 @@ fn standard_error_tells_why_a_run_failed_and_what_to_do() {
 }
 
 #[test]
-fn what_the_assistant_says_of_errors_is_no_error() {
+fn text_of_the_assistant_about_errors_is_not_an_error() {
     let said = r#"{"say":"HTTP 429 rate_limit, not logged in"}"#;
     assert_eq!(outcome(said, "", ExitStatus::Code(1)), failed(Category::Unknown, "CLI failed", ""));
     let answer = finished(Some("429 rate_limit".into()));
@@ -75,7 +75,7 @@ fn what_the_assistant_says_of_errors_is_no_error() {
 }
 
 #[test]
-fn standard_error_of_a_run_that_gave_an_answer_means_nothing() {
+fn standard_error_of_a_successful_run_is_ignored() {
     let (events, _) = run(r#"{"end":"a"}"#, "Error: 401 Unauthorized", ExitStatus::Code(0));
     assert_eq!(events, [Event::Done(finished(Some("a".into())))]);
 }
@@ -90,19 +90,19 @@ fn case_034_a_run_that_exits_with_0_and_has_no_answer_is_a_failure() {
 }
 
 #[test]
-fn a_run_that_prints_nothing_at_all_answers_so_unless_it_resumes_a_session() {
+fn a_run_without_output_is_a_success_unless_it_resumes_a_session() {
     let exit = ExitStatus::Code(0);
     for stdout in ["", " \n\n\t", "\u{feff}"] {
         assert_eq!(outcome(stdout, "", exit), finished(Some(NO_OUTPUT.into())), "{stdout:?}");
     }
     assert_eq!(outcome("", "warning", exit), failed(Category::Unknown, NO_OUTPUT, "warning"));
     let resumed = Turn { session: Some("s".into()), ..turn("x") };
-    let told = JsonLines::<Talker>::new(&resumed).exit(exit);
-    assert_eq!(told, failed(Category::Unknown, NO_OUTPUT, ""));
+    let actual = JsonLines::<Talker>::new(&resumed).exit(exit);
+    assert_eq!(actual, failed(Category::Unknown, NO_OUTPUT, ""));
 }
 
 #[test]
-fn what_a_failed_run_printed_is_its_detail_if_nothing_of_it_was_understood() {
+fn unrecognised_output_is_the_detail_of_a_failed_run() {
     let exit = ExitStatus::Code(3);
     assert_eq!(
         outcome("Error: oh\n{\"odd\":1}", "", exit),
@@ -110,17 +110,17 @@ fn what_a_failed_run_printed_is_its_detail_if_nothing_of_it_was_understood() {
     );
     assert_eq!(outcome("oh", "dear", exit), failed(Category::Unknown, "CLI failed", "dear\noh"));
     assert_eq!(outcome("{\"say\":\"oh\"}", "dear", exit), failed(Category::Unknown, "CLI failed", "dear"));
-    // Its kind is told by the error channel alone.
+    // Only the error channel determines the category.
     assert_eq!(outcome("401 Unauthorized", "", exit).failure.map(|failure| failure.category), Some(Category::Unknown));
 }
 
 #[test]
-fn events_of_which_none_is_known_are_a_failure_that_says_what_was_seen() {
+fn unknown_events_only_are_a_failure_that_names_their_kinds() {
     let exit = ExitStatus::Code(0);
     let stdout = r#"{"type":"future.start"}
 {"type":"future.text","text":"hello"}
 {"type":"future.text","text":"again"}"#;
-    let message = "Talker printed nothing that is known here, only `future.start`, `future.text`";
+    let message = "Talker printed no known event, only `future.start`, `future.text`";
     assert_eq!(run(stdout, "", exit), (Vec::new(), failed(Category::Unknown, message, stdout)));
     let limited = outcome(stdout, "429 Too many requests", exit).failure.map(|failure| failure.category);
     assert_eq!(limited, Some(Category::RateLimit));
@@ -129,9 +129,9 @@ fn events_of_which_none_is_known_are_a_failure_that_says_what_was_seen() {
 }
 
 #[test]
-fn a_good_end_without_a_text_is_a_failure_if_something_unknown_came_before() {
+fn a_successful_end_without_text_is_a_failure_after_something_unknown() {
     let (events, _) = run("{\"type\":\"future.text\"}\n{\"end\":\"\"}", "", ExitStatus::Code(0));
-    let message = "Talker told its answer in a form that is not known: `future.text`";
+    let message = "Talker sent its answer in an unknown format: `future.text`";
     let outcome = Outcome { answer: Some(String::new()), ..failed(Category::Unknown, message, "") };
     assert_eq!(events, [Event::Done(outcome)]);
     let (events, _) = run("{\"type\":\"future.text\"}\n{\"say\":\"a\"}\n{\"end\":\"\"}", "", ExitStatus::Code(0));
@@ -139,8 +139,8 @@ fn a_good_end_without_a_text_is_a_failure_if_something_unknown_came_before() {
 }
 
 #[test]
-fn a_good_end_without_a_text_is_a_failure_if_an_event_broke_off_before_or_after_it() {
-    let message = "Talker told its answer in a form that is not known: `an object that breaks off`";
+fn a_successful_end_without_text_is_a_failure_with_an_incomplete_event() {
+    let message = "Talker sent its answer in an unknown format: `an incomplete object`";
     let failed = Event::Done(Outcome { answer: Some(String::new()), ..failed(Category::Unknown, message, "") });
     let dones = |stdout: &str| {
         let events = run(stdout, "", ExitStatus::Code(0)).0.into_iter();
@@ -154,9 +154,9 @@ fn a_good_end_without_a_text_is_a_failure_if_an_event_broke_off_before_or_after_
 }
 
 #[test]
-fn events_are_found_wherever_they_stand() {
+fn events_are_found_anywhere_in_the_output() {
     let text = |text: &str| Event::Text(text.into());
-    let told = |stdout: &str| {
+    let actual = |stdout: &str| {
         let events = run(stdout, "", ExitStatus::Code(0)).0.into_iter();
         events.filter(|event| !matches!(event, Event::Notice(_))).collect::<Vec<_>>()
     };
@@ -168,16 +168,16 @@ fn events_are_found_wherever_they_stand() {
         "{\"say\":\"half\n{\"say\":\"a\"}\n{\"x\":\n{\"end\":\"b\"}\n{}",
         "\u{feff}{\"say\":\"a\",\"x\":NaN}\r\n{\"end\":\"b\",\"x\":1e999}\r",
     ] {
-        assert_eq!(told(stdout), [text("a"), end.clone()], "{stdout}");
+        assert_eq!(actual(stdout), [text("a"), end.clone()], "{stdout}");
     }
-    assert_eq!(told(r#"{"say":"\ud83d"}"#), [text("\u{fffd}")]);
-    // What comes to light only when nothing more can follow is told as the answer.
+    assert_eq!(actual(r#"{"say":"\ud83d"}"#), [text("\u{fffd}")]);
+    // An event found only at the end becomes the answer.
     let late = "{\"x\":[\n{\n\"say\":\"a\"\n}\n ,{\"x\":[\n{\n\"end\":\"b\"\n}";
     assert_eq!(run(late, "", ExitStatus::Code(0)), (Vec::new(), finished(Some("b".into()))));
 }
 
 #[test]
-fn an_exit_code_counts_where_the_words_say_nothing() {
+fn an_exit_code_counts_if_the_text_gives_no_category() {
     let exit = ExitStatus::Code(41);
     let message = "No login. To log in: talker login";
     assert_eq!(outcome("", "hm", exit), failed(Category::Authentication, message, "hm"));
@@ -186,20 +186,20 @@ fn an_exit_code_counts_where_the_words_say_nothing() {
 }
 
 #[test]
-fn the_way_to_log_in_stands_in_a_failure_that_the_cli_reports_too() {
+fn a_failure_that_the_cli_reports_has_login_instructions_too() {
     let (events, _) = run(r#"{"fail":"x"}"#, "", ExitStatus::Code(1));
     assert_eq!(events, [Event::Done(failed(Category::Authentication, "No. To log in: talker login", "x"))]);
 }
 
 #[test]
-fn the_reason_of_a_kill_is_the_kind_of_failure_and_standard_error_the_detail() {
+fn the_reason_of_a_kill_is_the_category_and_standard_error_the_detail() {
     let message = "The CLI ran for longer than it may and was stopped";
     let exit = ExitStatus::Killed(KillReason::Timeout);
     assert_eq!(outcome("", "HTTP 401", exit), failed(Category::Timeout, message, "HTTP 401"));
 }
 
 #[test]
-fn events_may_stand_in_one_array_over_one_line_or_many() {
+fn events_may_be_items_of_an_array_on_one_line_or_several() {
     let expected = [Event::Text("a".into()), Event::Done(finished(Some("b".into())))];
     for stdout in [
         r#"[{"say":"a"},{"end":"b"}]"#,
@@ -207,14 +207,14 @@ fn events_may_stand_in_one_array_over_one_line_or_many() {
         "log {1}\n[\n  {\n    \"say\": \"a\"\n  },\n  {\n    \"end\": \"b\"\n  }\n]\nbye",
         "[INFO] start\n{\n \"say\": \"a\"\n}\n{\"end\":\"b\"}",
     ] {
-        let told = run(stdout, "", ExitStatus::Code(0)).0;
-        let events: Vec<Event> = told.into_iter().filter(|event| !matches!(event, Event::Notice(_))).collect();
+        let actual = run(stdout, "", ExitStatus::Code(0)).0;
+        let events: Vec<Event> = actual.into_iter().filter(|event| !matches!(event, Event::Notice(_))).collect();
         assert_eq!(events, expected, "{stdout}");
     }
 }
 
 #[test]
-fn json_among_words_is_plain_text() {
+fn json_inside_prose_is_plain_text() {
     for stdout in ["[1,\n2\n]", "Here it is:\n{\n  \"type\": \"object\"\n}", "fn main() {\n}", "{}: nothing"] {
         assert_eq!(run(stdout, "", ExitStatus::Code(0)), (Vec::new(), finished(Some(stdout.into()))));
     }

@@ -2,7 +2,7 @@
 
 use agentbay_plugin_sdk::testing::turn;
 use agentbay_plugin_sdk::{
-    Category, Event, Failure, LineCutter, Plan, Speech, StderrTail, Turn, Value, json, without_command,
+    AnswerText, Category, Event, Failure, LineSplitter, Plan, StderrTail, Turn, Value, escape_command, json,
 };
 
 fn value(text: &str) -> Value {
@@ -11,7 +11,7 @@ fn value(text: &str) -> Value {
 
 #[test]
 fn lines_end_at_line_feeds_only_and_the_last_one_is_kept() {
-    let mut lines = LineCutter::default();
+    let mut lines = LineSplitter::default();
     assert_eq!(lines.push("on"), Vec::<String>::new());
     assert_eq!(lines.push("e\n\ntwo\u{2028}\r\nth"), ["one", "", "two\u{2028}\r"]);
     assert_eq!(lines.partial(), "th");
@@ -20,24 +20,24 @@ fn lines_end_at_line_feeds_only_and_the_last_one_is_kept() {
 }
 
 #[test]
-fn a_break_stands_only_between_two_texts() {
-    let mut speech = Speech::default();
+fn a_break_is_emitted_only_between_two_texts() {
+    let mut answer_text = AnswerText::default();
     let mut events = Vec::new();
-    speech.part();
-    speech.say("", &mut events);
-    speech.say("one", &mut events);
-    speech.part();
-    speech.part();
-    speech.say("", &mut events);
-    speech.say("two", &mut events);
-    speech.part();
+    answer_text.end_message();
+    answer_text.push("", &mut events);
+    answer_text.push("one", &mut events);
+    answer_text.end_message();
+    answer_text.end_message();
+    answer_text.push("", &mut events);
+    answer_text.push("two", &mut events);
+    answer_text.end_message();
     let expected = vec![Event::Text("one".into()), Event::TextBreak, Event::Text("two".into())];
-    assert_eq!((events, speech.spoke()), (expected, true));
+    assert_eq!((events, answer_text.has_text()), (expected, true));
 }
 
-fn told(say: impl FnOnce(&mut Speech, &mut Vec<Event>)) -> Vec<Event> {
+fn actual(say: impl FnOnce(&mut AnswerText, &mut Vec<Event>)) -> Vec<Event> {
     let mut events = Vec::new();
-    say(&mut Speech::default(), &mut events);
+    say(&mut AnswerText::default(), &mut events);
     events
 }
 
@@ -46,71 +46,71 @@ fn text(text: &str) -> Event {
 }
 
 #[test]
-fn what_is_told_anew_is_given_once_however_it_is_cut() {
+fn repeated_text_is_emitted_once_for_every_split() {
     for pieces in [vec!["one two", " three"], vec!["o", "n", "e two three"], vec!["one two three"]] {
-        let events = told(|speech, events| {
-            speech.say("one ", events);
-            speech.say("two", events);
-            speech.again();
-            speech.part();
-            pieces.iter().for_each(|piece| speech.say(piece, events));
+        let events = actual(|answer_text, events| {
+            answer_text.push("one ", events);
+            answer_text.push("two", events);
+            answer_text.restart_message();
+            answer_text.end_message();
+            pieces.iter().for_each(|piece| answer_text.push(piece, events));
         });
         assert_eq!(events, [text("one "), text("two"), text(" three")], "{pieces:?}");
     }
 }
 
 #[test]
-fn what_is_told_otherwise_is_a_message_of_its_own_and_nothing_of_it_is_lost() {
-    let events = told(|speech, events| {
-        speech.say("one two", events);
-        speech.again();
-        speech.say("one ", events);
-        speech.say("four", events);
-        speech.again();
-        speech.say("one four", events);
-        speech.part();
-        speech.say("five", events);
+fn different_text_is_a_separate_message_and_complete() {
+    let events = actual(|answer_text, events| {
+        answer_text.push("one two", events);
+        answer_text.restart_message();
+        answer_text.push("one ", events);
+        answer_text.push("four", events);
+        answer_text.restart_message();
+        answer_text.push("one four", events);
+        answer_text.end_message();
+        answer_text.push("five", events);
     });
     assert_eq!(events, [text("one two"), Event::TextBreak, text("one four"), Event::TextBreak, text("five")]);
 }
 
 #[test]
-fn a_message_that_is_told_anew_in_part_ends_there() {
-    let events = told(|speech, events| {
-        speech.say("one two", events);
-        speech.again();
-        speech.say("one", events);
-        speech.part();
-        speech.say("next", events);
+fn a_message_that_is_repeated_in_part_ends_there() {
+    let events = actual(|answer_text, events| {
+        answer_text.push("one two", events);
+        answer_text.restart_message();
+        answer_text.push("one", events);
+        answer_text.end_message();
+        answer_text.push("next", events);
     });
     assert_eq!(events, [text("one two"), Event::TextBreak, text("next")]);
 }
 
 #[test]
-fn there_is_nothing_to_tell_anew_before_the_first_word_of_a_message() {
-    let events = told(|speech, events| {
-        speech.again();
-        speech.say("ok", events);
-        speech.part();
-        speech.again();
-        speech.say("ok", events);
+fn nothing_is_repeated_before_the_first_text_of_a_message() {
+    let events = actual(|answer_text, events| {
+        answer_text.restart_message();
+        answer_text.push("ok", events);
+        answer_text.end_message();
+        answer_text.restart_message();
+        answer_text.push("ok", events);
     });
     assert_eq!(events, [text("ok"), Event::TextBreak, text("ok")]);
 }
 
 #[test]
-fn a_message_too_long_to_be_kept_is_told_anew_as_another_one() {
+fn the_repetition_of_a_message_too_long_to_keep_is_a_new_message() {
     let long = "x".repeat(300_000);
-    let events = told(|speech, events| {
-        speech.say(&long, events);
-        speech.again();
-        speech.say(&long, events);
+    let events = actual(|answer_text, events| {
+        answer_text.push(&long, events);
+        answer_text.restart_message();
+        answer_text.push(&long, events);
     });
     assert_eq!(events, [text(&long), Event::TextBreak, text(&long)]);
 }
 
 #[test]
-fn the_end_of_standard_error_does_not_depend_on_the_cut() {
+fn the_tail_of_standard_error_does_not_depend_on_the_split() {
     let lines: Vec<String> = (0..4000).map(|number| format!("é {number}")).collect();
     let mut whole = StderrTail::default();
     whole.push_lines(&lines.join("\n"));
@@ -122,7 +122,7 @@ fn the_end_of_standard_error_does_not_depend_on_the_cut() {
 }
 
 #[test]
-fn a_field_of_another_type_is_as_if_it_were_missing() {
+fn a_field_of_another_type_counts_as_missing() {
     let object = value(r#"{"a":{"s":"x","n":7,"neg":-1,"t":true,"l":[1],"nul":null}}"#);
     assert_eq!(json::text(&object, &["a", "s"]), Some("x"));
     assert_eq!(json::text(&object, &["a", "n"]), None);
@@ -133,12 +133,12 @@ fn a_field_of_another_type_is_as_if_it_were_missing() {
     assert!(json::is_true(&object, &["a", "t"]) && !json::is_true(&object, &["a", "n"]));
     assert_eq!(json::items(&object, &["a", "l"]), [value("1")]);
     assert_eq!(json::items(&object, &["a", "s"]), [] as [Value; 0]);
-    let shown = ["s", "n", "l", "nul", "none"].map(|name| json::shown(&object, &["a", name]));
+    let shown = ["s", "n", "l", "nul", "none"].map(|name| json::to_text(&object, &["a", name]));
     assert_eq!(shown, ["x", "7", "[1]", "", ""]);
 }
 
 #[test]
-fn an_object_is_taken_from_the_beginning_of_a_line() {
+fn a_leading_object_is_read_from_a_line() {
     assert_eq!(json::leading_object(r#" {"a":1} and more"#), Some(value(r#"{"a":1}"#)));
     for text in ["", "x {}", "[{}]", r#"{"a":1"#, "7"] {
         assert_eq!(json::leading_object(text), None, "{text}");
@@ -148,11 +148,11 @@ fn an_object_is_taken_from_the_beginning_of_a_line() {
 }
 
 #[test]
-fn a_value_that_could_be_taken_for_an_option_makes_no_plan() {
+fn a_value_like_an_option_is_refused() {
     let plan = Plan::new("cli", ["run"]).option("--model", "m 1").and_then(|plan| plan.value("the session", "s1"));
     assert_eq!(plan, Ok(Plan::new("cli", ["run", "--model", "m 1", "s1"])));
     for value in ["", "-m", "--"] {
-        let message = format!("`{value}` cannot be the value of --model: it is empty or begins with a dash");
+        let message = format!("`{value}` cannot be the value of --model: it is empty or starts with a dash");
         let failure = Failure::new(Category::Validation, message, "");
         assert_eq!(Plan::new("cli", []).option("--model", value), Err(failure));
     }
@@ -165,7 +165,7 @@ fn an_option_of_the_turn_is_found_by_its_name() {
 }
 
 #[test]
-fn a_name_behind_a_slash_at_the_beginning_is_kept_from_being_a_command() {
+fn a_prompt_with_a_leading_slash_never_becomes_a_command() {
     for (prompt, sent) in [
         ("/help me", " /help me"),
         ("/a:b\n/c/d", " /a:b\n/c/d"),
@@ -176,6 +176,6 @@ fn a_name_behind_a_slash_at_the_beginning_is_kept_from_being_a_command() {
         ("see /help", "see /help"),
         ("", ""),
     ] {
-        assert_eq!(without_command(prompt), sent);
+        assert_eq!(escape_command(prompt), sent);
     }
 }

@@ -20,7 +20,7 @@ fn the_last_block_that_is_not_blank_is_the_answer() {
 }
 
 #[test]
-fn of_a_block_beyond_the_limit_the_beginning_is_kept() {
+fn the_start_of_a_block_above_the_limit_is_kept() {
     let mut block = LastBlock::default();
     block.push("log\n\nä");
     for _ in 0..3 {
@@ -30,7 +30,7 @@ fn of_a_block_beyond_the_limit_the_beginning_is_kept() {
 }
 
 #[test]
-fn what_is_kept_at_the_limit_does_not_depend_on_the_cut() {
+fn the_kept_text_at_the_limit_does_not_depend_on_the_split() {
     for pieces in [vec!["abéc"], vec!["ab", "é", "c"], vec!["a", "bé", "c"]] {
         let mut block = LastBlock::with_limit(3);
         pieces.iter().for_each(|piece| block.push(piece));

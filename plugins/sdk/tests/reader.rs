@@ -36,7 +36,7 @@ fn object(value: Value, source: &str) -> Found {
 }
 
 #[test]
-fn several_objects_on_a_line_one_over_several_lines_and_text_around_them_are_told_apart() {
+fn objects_on_one_line_over_several_lines_and_text_around_them_are_separated() {
     let printed =
         "Loading {cfg}\ndata: {\"a\":1}{\"b\":2} ok\n{\n  \"c\": [\n    {\"d\": 3}\n  ]\n}\n[{\"e\":4},\n{\"f\":5}]";
     let expected = vec![
@@ -57,7 +57,7 @@ fn several_objects_on_a_line_one_over_several_lines_and_text_around_them_are_tol
 }
 
 #[test]
-fn an_object_that_breaks_off_takes_nothing_from_those_behind_it() {
+fn an_incomplete_object_does_not_affect_later_ones() {
     let event = json!({"type": "result"});
     for broken in [
         "{",
@@ -85,7 +85,7 @@ fn an_object_that_breaks_off_takes_nothing_from_those_behind_it() {
 }
 
 #[test]
-fn the_items_of_an_array_are_found_behind_a_line_that_breaks_off_however_they_are_parted() {
+fn items_of_an_array_are_found_after_an_incomplete_line() {
     for glue in ["", "[", ",", ", ", "[[", ",["] {
         let printed = format!("[INFO] {{\"a\": [1, 2\n{glue}{{\"b\":1}}\n");
         let found = read([printed.as_str()]);
@@ -96,7 +96,7 @@ fn the_items_of_an_array_are_found_behind_a_line_that_breaks_off_however_they_ar
 }
 
 #[test]
-fn what_is_not_quite_json_is_read() {
+fn almost_valid_json_is_read() {
     let cases: [(&str, Value); 14] = [
         (r#"{"a":"\ud83d x \udc4d \ud83d\ude00"}"#, json!({"a": "\u{fffd} x \u{fffd} 😀"})),
         (r#"{"a":"\ud83d\ud83d\ude00"}"#, json!({"a": "\u{fffd}😀"})),
@@ -119,7 +119,7 @@ fn what_is_not_quite_json_is_read() {
 }
 
 #[test]
-fn an_object_of_any_depth_is_read_and_is_not_deeper_than_a_stack_bears() {
+fn an_object_of_any_depth_is_read_with_bounded_depth() {
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let depth = 200_000;
         let inner = format!("{}\"deep\"{}", open.repeat(depth), close.repeat(depth));
@@ -150,7 +150,7 @@ fn an_object_over_the_limit_is_text_and_what_follows_is_read() {
 }
 
 #[test]
-fn numbers_and_ids_are_read_in_any_spelling() {
+fn numbers_and_ids_are_read_in_every_form() {
     let value = json!({"a": 3, "b": 3.0, "c": "3", "d": "3.0", "e": -1, "f": 1e300, "g": null, "h": 2.6, "i": "x"});
     let counts = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(|name| access::count(&value, &[name]));
     assert_eq!(counts, [3, 3, 3, 3, 0, u64::MAX, 0, 3, 0, 0]);
@@ -162,7 +162,7 @@ fn numbers_and_ids_are_read_in_any_spelling() {
 }
 
 #[test]
-fn the_words_of_an_error_are_found_however_it_is_told() {
+fn the_message_of_an_error_is_found_in_every_form() {
     let cases = [
         (json!("boom"), "boom"),
         (json!({"message": "boom"}), "boom"),
@@ -176,7 +176,7 @@ fn the_words_of_an_error_are_found_however_it_is_told() {
         (json!(false), ""),
     ];
     for (error, words) in cases {
-        assert_eq!(access::error_words(&error), words, "{error}");
+        assert_eq!(access::error_message(&error), words, "{error}");
     }
 }
 

@@ -1,8 +1,8 @@
-// The plugin: how {{name}}-cli is started, and what its output means. It touches nothing of the machine: text comes in,
-// values go out. What each value means is said in wit/agent.wit, and what it is called in C, in bindings/plugin.h.
+// The plugin: how {{name}}-cli is started, and what its output means. It has no access to the machine: text goes in,
+// values come out. wit/agent.wit defines the values, bindings/plugin.h their names in C.
 //
-// Change what the comments point at, and keep four rules: text of the answer is given once, however often the CLI repeats
-// it; how the output is grouped into calls makes no difference; what is not understood is skipped; nothing traps.
+// Change the places with comments, and keep four rules: text of the answer is returned once, even if the CLI repeats it; the
+// grouping of the output into calls makes no difference; unknown output is skipped; nothing traps.
 //
 // There is no C library. Memory comes from `take` and lasts until the end of the call: see support/memory.h.
 
@@ -15,44 +15,44 @@
 
 #define PROGRAM "{{name}}-cli"
 
-// A text that stands in the program.
+// A text constant.
 #define TEXT(literal) ((text){(uint8_t *)(literal), sizeof(literal) - 1})
 
 enum { TRANSCRIPTS = 16, ERROR_BYTES = 2048 };
 
-// One process and what it says. Keep here what must be remembered between two calls: it outlives them, so it holds copies.
+// The state of one process. Add the fields that you need between two calls; they outlive the calls, so they hold copies.
 struct exports_agent_transcript_t {
     bool in_use;
-    exports_agent_category_t category; // of what the CLI said on its error channel last
-    uint64_t retry_seconds;            // 0 if the CLI did not tell
+    exports_agent_category_t category; // of the last error event
+    uint64_t retry_seconds;            // 0 if the CLI sent none
     size_t error_length;
     uint8_t error[ERROR_BYTES];
 };
 
-// Gives the host a handle for a transcript. The bindings have it only together with what is of no use here.
+// Creates a handle for a transcript. The generated bindings offer it only together with unused code.
 __attribute__((import_module("[export]agentbay:plugin/agent@0.1.0"), import_name("[resource-new]transcript")))
 int32_t new_handle(exports_agent_transcript_t *transcript);
 
-// The host has one at a time, and a test a few.
+// The host has one at a time, tests have a few.
 static exports_agent_transcript_t transcripts[TRANSCRIPTS];
 
-// Says what the plugin is for. The same at every call. What is not set is empty.
+// Describes the plugin. Every call must return the same value. Fields that are not set are empty.
 void exports_agent_describe(exports_agent_description_t *description) {
-    static text programs[] = {{(uint8_t *)PROGRAM, sizeof(PROGRAM) - 1}}; // nothing else can be started
+    static text programs[] = {{(uint8_t *)PROGRAM, sizeof(PROGRAM) - 1}}; // the host starts no other program
     call_begins();
     *description = (exports_agent_description_t){
         .id = TEXT("{{name}}"), // `driver` in proxy.toml
         .name = TEXT("{{name}}"),
         .version = TEXT("0.1.0"),
         .programs = {programs, 1},
-        .framing = EXPORTS_AGENT_FRAMING_LINES, // whole lines; TEXT gives the output as it comes
-        // Claim what is so, and leave out the rest: the host relies on it.
+        .framing = EXPORTS_AGENT_FRAMING_LINES, // whole lines; TEXT delivers output as printed
+        // Declare only what the CLI supports: the host relies on it.
         .features = EXPORTS_AGENT_FEATURES_PARTIAL | EXPORTS_AGENT_FEATURES_TOOLS | EXPORTS_AGENT_FEATURES_RESUME |
                     EXPORTS_AGENT_FEATURES_MODEL_CHOICE | EXPORTS_AGENT_FEATURES_READ_ONLY,
     };
 }
 
-// An empty detail lets the host put the end of standard error there.
+// The host replaces an empty detail with standard error.
 static exports_agent_failure_t failure(exports_agent_category_t category, text message) {
     return (exports_agent_failure_t){.category = category, .message = message};
 }
@@ -64,11 +64,11 @@ static text joined(text one, text other) {
     return both;
 }
 
-// Adds `name value`. A value that a CLI could take for an option of its own is refused.
+// Adds `name value`. A value that the CLI could take for an option is refused.
 static bool add_option(plugin_list_string_t *args, text name, text value, exports_agent_failure_t *refused) {
     if (value.len == 0 || value.ptr[0] == '-') {
         text message = joined(joined(TEXT("`"), value), joined(TEXT("` cannot be the value of "), name));
-        message = joined(message, TEXT(": it is empty or begins with a dash"));
+        message = joined(message, TEXT(": it is empty or starts with a dash"));
         *refused = failure(EXPORTS_AGENT_CATEGORY_VALIDATION, message);
         return false;
     }
@@ -77,8 +77,8 @@ static bool add_option(plugin_list_string_t *args, text name, text value, export
     return true;
 }
 
-// Makes the command line of a turn; false if there is none. The prompt does not belong into it: `begin` writes it to
-// standard input. Choose flags with which the CLI never waits for a person.
+// Builds the command line of a turn, without the prompt, which `begin` writes to standard input; false if there is none. Choose
+// flags with which the CLI never waits for a person.
 bool exports_agent_prepare(exports_agent_turn_t *turn, exports_agent_plan_t *plan, exports_agent_failure_t *refused) {
     enum { MOST_ARGS = 5 };
     call_begins();
@@ -102,7 +102,7 @@ exports_agent_own_transcript_t exports_agent_constructor_transcript(exports_agen
 
 void exports_agent_transcript_destructor(exports_agent_transcript_t *transcript) { transcript->in_use = false; }
 
-// The prompt goes to standard input, which is then closed.
+// Writes the prompt to standard input, which is then closed.
 void exports_agent_method_transcript_begin(exports_agent_transcript_t *transcript, exports_agent_turn_t *turn,
                                            exports_agent_list_event_t *events) {
     (void)transcript;
@@ -112,7 +112,7 @@ void exports_agent_method_transcript_begin(exports_agent_transcript_t *transcrip
     events->ptr[1] = (exports_agent_event_t){.tag = EXPORTS_AGENT_EVENT_END_INPUT};
 }
 
-// The CLI's error event. The category decides about retry, fallback and the HTTP status.
+// The CLI's error event. The category determines retry, fallback and the HTTP status.
 static void remember_failure(exports_agent_transcript_t *transcript, const json_object *said) {
     text kind = json_string(said, "kind"), message = json_string(said, "message");
     transcript->retry_seconds = json_count(said, "retry_after");
@@ -120,7 +120,7 @@ static void remember_failure(exports_agent_transcript_t *transcript, const json_
                            : text_is(kind, "login")    ? EXPORTS_AGENT_CATEGORY_AUTHENTICATION
                                                        : EXPORTS_AGENT_CATEGORY_UNKNOWN;
     size_t length = message.len < ERROR_BYTES ? message.len : ERROR_BYTES;
-    // Not within a character: what follows its first byte begins with the bits 10.
+    // Not inside a character: its further bytes start with the bits 10.
     while (length < message.len && length > 0 && (message.ptr[length] & 0xc0) == 0x80) length--;
     memcpy(transcript->error, message.ptr, length);
     transcript->error_length = length;
@@ -139,7 +139,7 @@ static exports_agent_event_t tool_result(const json_object *said) {
                                    .val.tool_result = {json_string(said, "id"), json_string(said, "output"), is_error}};
 }
 
-// The tokens of the run so far: a later record takes the place of an earlier one.
+// The tokens of the run so far: a later record replaces an earlier one.
 static exports_agent_event_t usage(const json_object *said) {
     return (exports_agent_event_t){.tag = EXPORTS_AGENT_EVENT_USAGE,
                                    .val.usage = {.scope = EXPORTS_AGENT_USAGE_SCOPE_RUN,
@@ -147,7 +147,7 @@ static exports_agent_event_t usage(const json_object *said) {
                                                  .output = json_count(said, "output")}};
 }
 
-// What one line means; false if it gives no event. Put the events of your CLI here.
+// Reads one line; false if it has no event. Add the events of your CLI here.
 static bool read_line(exports_agent_transcript_t *transcript, text line, exports_agent_event_t *event) {
     json_object said;
     if (!json_read(line, &said)) return false;
@@ -162,11 +162,11 @@ static bool read_line(exports_agent_transcript_t *transcript, text line, exports
         *event = tool_result(&said);
     } else if (text_is(type, "usage")) {
         *event = usage(&said);
-    } else if (text_is(type, "done")) { // the turn is over, whatever the process does after it
+    } else if (text_is(type, "done")) { // the turn is over, regardless of what the process does next
         *event = (exports_agent_event_t){.tag = EXPORTS_AGENT_EVENT_DONE, .val.done.stop = EXPORTS_AGENT_STOP_END_TURN};
     } else {
         if (text_is(type, "error")) remember_failure(transcript, &said);
-        return false; // formats change
+        return false; // unknown: formats change
     }
     return true;
 }
@@ -177,13 +177,13 @@ static size_t line_count(text lines) {
     return count;
 }
 
-// Whole lines, one or many. The host keeps the end of standard error for the report of a failure.
+// Reads whole lines, one or more. The host keeps the tail of standard error for failures.
 void exports_agent_method_transcript_output(exports_agent_transcript_t *transcript, exports_agent_stream_name_t source,
                                             text *lines, exports_agent_list_event_t *events) {
     call_begins();
     *events = (exports_agent_list_event_t){NULL, 0};
     if (source == EXPORTS_AGENT_STREAM_NAME_STDERR) return;
-    events->ptr = take(line_count(*lines) * sizeof(exports_agent_event_t)); // a line gives one event at most
+    events->ptr = take(line_count(*lines) * sizeof(exports_agent_event_t)); // a line has at most one event
     uint8_t *at = lines->ptr, *end = lines->ptr + lines->len;
     while (at != end) {
         text line = {at, 0};
@@ -194,7 +194,7 @@ void exports_agent_method_transcript_output(exports_agent_transcript_t *transcri
     }
 }
 
-// Why the host ended the process, in words for the client.
+// The message for a process that the host ended.
 static exports_agent_failure_t killed(exports_agent_kill_reason_t reason) {
     switch (reason) {
     case EXPORTS_AGENT_KILL_REASON_TIMEOUT:
@@ -209,10 +209,10 @@ static exports_agent_failure_t killed(exports_agent_kill_reason_t reason) {
     }
 }
 
-// What the CLI's error event told, as a failure.
+// The last error event as a failure.
 static exports_agent_failure_t told(exports_agent_transcript_t *transcript) {
     text said = {transcript->error, transcript->error_length};
-    if (transcript->category == EXPORTS_AGENT_CATEGORY_UNKNOWN) return classify(said); // told in words only
+    if (transcript->category == EXPORTS_AGENT_CATEGORY_UNKNOWN) return classify(said); // text only
     bool is_login = transcript->category == EXPORTS_AGENT_CATEGORY_AUTHENTICATION;
     text message = is_login ? TEXT(PROGRAM " is not logged in") : TEXT("The provider's rate limit is reached");
     exports_agent_failure_t why = failure(transcript->category, message);
@@ -225,7 +225,7 @@ static exports_agent_failure_t told(exports_agent_transcript_t *transcript) {
     return why;
 }
 
-// The process ended: the verdict, which counts only if no `done` came.
+// The outcome of a process that has ended. It counts only if there was no `done`.
 void exports_agent_method_transcript_exit(exports_agent_transcript_t *transcript, exports_agent_exit_status_t *how,
                                           exports_agent_outcome_t *outcome) {
     call_begins();

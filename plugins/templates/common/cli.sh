@@ -1,12 +1,12 @@
 #!/bin/sh
-# A stand-in for a CLI coding agent: it reads its prompt from standard input and prints JSON lines. It needs nothing but
-# what a shell has built in. Put your own CLI in its place (`program` in proxy.toml), and then delete it.
+# A stand-in for a CLI coding agent: it reads its prompt from standard input and prints JSON lines. It uses
+# shell built-ins only. Replace it with your own CLI (`program` in proxy.toml), and then delete it.
 #
-# What it does is told by the last line of its prompt:
+# The last line of the prompt is a command:
 #   use NAME WORDS         calls a tool
 #   fail KIND [SECONDS]    fails: rate_limit, login or other
-#   fail other WORDS       fails with these words
-#   anything else          is said back, word by word
+#   fail other WORDS       fails with this message
+#   anything else          is repeated, word by word
 set -fu
 
 tab=$(printf '\t')
@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-# Sets `quoted` to the text as it stands in a JSON string.
+# Sets `quoted` to the text as the content of a JSON string.
 quote() {
     rest=$1 quoted=
     while :; do
@@ -39,7 +39,7 @@ quote() {
     done
 }
 
-# Each word with the spaces before it, so that the pieces together are the whole.
+# Prints each word with the spaces before it, so that the pieces add up to the whole.
 say() {
     left=$1
     while [ -n "$left" ]; do

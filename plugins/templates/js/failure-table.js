@@ -1,5 +1,5 @@
-// What CLIs say when they fail, and what kind of failure that is: the table of AgentBay's SDK. The first row that fits counts.
-// Each row: category, message, HTTP statuses, words, whether it counts only beside a short wait.
+// Error texts of CLIs and their failure categories: the table of AgentBay's SDK. The first matching row counts.
+// Each row: category, message, HTTP statuses, words, whether it counts only with a short wait.
 export const TABLE = [
     ["configuration", "The CLI does not trust the folder it was started in", [], ["trusted directory", "trusted folder", "trusted workspace", "folder is not trusted"], false],
     ["configuration", "The CLI refuses full access to root: run it as another user, or set IS_SANDBOX=1 for it where the machine is there for that", [], ["root sudo privileges"], false],

@@ -1,9 +1,9 @@
-// What kind of failure a CLI's words tell of. Hand over what came on its error channel only: what the assistant says is
-// never an error, whatever words it has.
+// The category of a failure, from a CLI's error text. Pass only text from its error channel: text of the
+// assistant is never an error, regardless of its words.
 
 import { TABLE } from "./failure-table.js";
 
-// What makes a number an HTTP status: `port 500` and `429 tokens` are none.
+// Words that mark a number as an HTTP status: `port 500` and `429 tokens` are not.
 const BEFORE = ["http", "status", "code", "error", "err", "response", "returned", "received", "rejected", "failed", "got", "with"];
 const UNITS = ["ms", "s", "sec", "seconds", "minutes", "tokens", "characters", "bytes", "lines", "times"];
 
@@ -11,7 +11,7 @@ const RATE_LIMIT_MS = 1000;
 const QUOTA_MS = 60000;
 const BURST_MS = 120000;
 
-// The failure: category, a sentence for the client, the words as detail, and when to try again if they say it.
+// The failure: category, a message for the client, the text as detail, and a retry hint if there is one.
 export function classify(said) {
   const detail = said.slice(0, 16384).toWellFormed();
   const words = spaced(detail);

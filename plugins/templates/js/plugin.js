@@ -1,33 +1,33 @@
-// The plugin: how {{name}}-cli is started, and what its output means. It touches nothing of the machine: text comes in,
-// values go out. What each value means is said in wit/agent.wit; a variant such as `event` is { tag, val } here, and an
-// option that is not there is null.
+// The plugin: how {{name}}-cli is started, and what its output means. It has no access to the machine: text goes in,
+// values come out. wit/agent.wit defines the values; a variant such as `event` is { tag, val } here, and a missing option is
+// null.
 //
-// Change what the comments point at, and keep four rules: text of the answer is given once, however often the CLI repeats
-// it; how the output is grouped into calls makes no difference; what is not understood is skipped; nothing throws.
+// Change the places with comments, and keep four rules: text of the answer is returned once, even if the CLI repeats it; the
+// grouping of the output into calls makes no difference; unknown output is skipped; nothing throws.
 
 import { classify } from "./failures.js";
 
 const PROGRAM = "{{name}}-cli";
 
-// Says what the plugin is for. The same at every call.
+// Describes the plugin. Every call must return the same value.
 function describe() {
   return {
     id: "{{name}}", // `driver` in proxy.toml
     name: "{{name}}",
     version: "0.1.0",
-    programs: [PROGRAM], // nothing else can be started
-    framing: "lines", // whole lines; "text" gives the output as it comes
-    // Claim what is so, and leave out the rest: the host relies on it.
+    programs: [PROGRAM], // the host starts no other program
+    framing: "lines", // whole lines; "text" delivers output as printed
+    // Declare only what the CLI supports: the host relies on it.
     features: { partial: true, tools: true, resume: true, modelChoice: true, readOnly: true },
     models: [],
-    // How to find out about an installed CLI, such as versionArgs: ["--version"].
+    // How to check an installed CLI, such as versionArgs: ["--version"].
     probe: { versionArgs: [], testedVersions: "", installHint: "", loginHint: "" },
     home: null,
   };
 }
 
-// Makes the command line of a turn. The prompt does not belong into it: `begin` writes it to standard input. Choose flags
-// with which the CLI never waits for a person.
+// Builds the command line of a turn, without the prompt, which `begin` writes to standard input. Choose flags with which the
+// CLI never waits for a person.
 function prepare(turn) {
   const args = [];
   if (turn.model !== null) args.push("--model", value("--model", turn.model));
@@ -36,29 +36,29 @@ function prepare(turn) {
   return { program: PROGRAM, args, env: [], files: [] };
 }
 
-// A value that a CLI could take for an option of its own is refused.
+// A value that the CLI could take for an option is refused.
 function value(option, text) {
   if (text !== "" && !text.startsWith("-")) return text;
-  throw failure("validation", `\`${text}\` cannot be the value of ${option}: it is empty or begins with a dash`);
+  throw failure("validation", `\`${text}\` cannot be the value of ${option}: it is empty or starts with a dash`);
 }
 
-// One process and what it says. Keep here what must be remembered between two calls.
+// The state of one process. Add the fields that you need between two calls.
 class Transcript {
-  #error = null; // what the CLI said on its error channel last
+  #error = null; // the last error event
 
   constructor(_turn) {}
 
-  // The prompt goes to standard input, which is then closed.
+  // Writes the prompt to standard input, which is then closed.
   begin(turn) {
     return [event("reply", turn.prompt), event("end-input")];
   }
 
-  // Whole lines, one or many. The host keeps the end of standard error for the report of a failure.
+  // Reads whole lines, one or more. The host keeps the tail of standard error for failures.
   output(source, text) {
     return source === "stdout" ? text.split("\n").flatMap((line) => this.#read(line)) : [];
   }
 
-  // What one line means. Put the events of your CLI here.
+  // Reads one line. Add the events of your CLI here.
   #read(line) {
     const said = object(line);
     switch (said.type) {
@@ -75,14 +75,14 @@ class Transcript {
       case "error":
         this.#error = said;
         return [];
-      case "done": // the turn is over, whatever the process does after it
+      case "done": // the turn is over, regardless of what the process does next
         return [event("done", finished())];
-      default: // formats change
+      default: // unknown: formats change
         return [];
     }
   }
 
-  // The process ended: the verdict, which counts only if no `done` came.
+  // The outcome of a process that has ended. It counts only if there was no `done`.
   exit(how) {
     if (how.tag === "killed") return failed(killed(how.val));
     if (how.tag === "code" && how.val === 0) {
@@ -92,7 +92,7 @@ class Transcript {
   }
 }
 
-// The CLI's error event as a failure. The category decides about retry, fallback and the HTTP status.
+// The CLI's error event as a failure. The category determines retry, fallback and the HTTP status.
 function told(error) {
   const message = string(error.message);
   switch (error.kind) {
@@ -103,12 +103,12 @@ function told(error) {
     }
     case "login":
       return failure("authentication", `${PROGRAM} is not logged in`, message);
-    default: // told in words only
+    default: // text only
       return classify(message);
   }
 }
 
-// Why the host ended the process, in words for the client.
+// The message for a process that the host ended.
 function killed(reason) {
   switch (reason) {
     case "timeout":
@@ -119,7 +119,7 @@ function killed(reason) {
   }
 }
 
-// An empty detail lets the host put the end of standard error there.
+// The host replaces an empty detail with standard error.
 function failure(category, message, detail = "", retry = null) {
   return { category, message, detail, retry };
 }
@@ -132,7 +132,7 @@ function failed(failure) {
   return { stop: "end-turn", failure, answer: null };
 }
 
-// The tokens of the run so far: a later record takes the place of an earlier one.
+// The tokens of the run so far: a later record replaces an earlier one.
 function usage(said) {
   return { scope: "run", input: count(said.input), cachedInput: 0, cacheWrite: 0, output: count(said.output), reasoning: 0 };
 }
@@ -141,7 +141,7 @@ function event(tag, val) {
   return { tag, val };
 }
 
-// Fields that are missing or of another type are simply not there.
+// Fields that are missing or have another type count as absent.
 function object(line) {
   try {
     return JSON.parse(line) ?? {};
@@ -151,7 +151,7 @@ function object(line) {
 }
 
 function string(field) {
-  // JSON may name half a character, which is none: the host would not take it.
+  // JSON can contain a lone surrogate, which the host would refuse.
   return typeof field === "string" ? field.toWellFormed() : "";
 }
 

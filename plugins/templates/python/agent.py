@@ -28,22 +28,22 @@ class Agent(wit_world.exports.Agent):
             id="{{name}}",  # `driver` in proxy.toml
             name="{{name}}",
             version="0.1.0",
-            programs=[PROGRAM],  # nothing else can be started
-            framing=wit.Framing.LINES,  # whole lines; TEXT gives the output as it comes
-            # Claim what is so, and leave out the rest: the host relies on it.
+            programs=[PROGRAM],  # the host starts no other program
+            framing=wit.Framing.LINES,  # whole lines; TEXT delivers output as printed
+            # Declare only what the CLI supports: the host relies on it.
             features=wit.Features.PARTIAL
             | wit.Features.TOOLS
             | wit.Features.RESUME
             | wit.Features.MODEL_CHOICE
             | wit.Features.READ_ONLY,
             models=[],
-            # How to find out about an installed CLI, such as version_args=["--version"].
+            # How to check an installed CLI, such as version_args=["--version"].
             probe=wit.Probe(version_args=[], tested_versions="", install_hint="", login_hint=""),
             home=None,
         )
 
     def prepare(self, turn: wit.Turn) -> wit.Plan:
-        """The command line of a turn. The prompt does not belong into it: `begin` writes it to standard input.
+        """The command line of a turn, without the prompt, which `begin` writes to standard input.
 
         Choose flags with which the CLI never waits for a person.
         """
@@ -58,23 +58,23 @@ class Agent(wit_world.exports.Agent):
 
 
 class Transcript(wit.Transcript):
-    """One process and what it says. Keep here what must be remembered between two calls."""
+    """The state of one process. Add the fields that you need between two calls."""
 
     def __init__(self, turn: wit.Turn) -> None:
-        self.error: dict | None = None  # what the CLI said on its error channel last
+        self.error: dict | None = None  # the last error event
 
     def begin(self, turn: wit.Turn) -> list[wit.Event]:
-        """The prompt goes to standard input, which is then closed."""
+        """Writes the prompt to standard input, which is then closed."""
         return [wit.Event_Reply(turn.prompt), wit.Event_EndInput()]
 
     def output(self, source: wit.StreamName, text: str) -> list[wit.Event]:
-        """Whole lines, one or many. The host keeps the end of standard error for the report of a failure."""
+        """Reads whole lines, one or more. The host keeps the tail of standard error for failures."""
         if source is wit.StreamName.STDERR:
             return []
         return [event for line in text.split("\n") for event in self.read(line)]
 
     def read(self, line: str) -> list[wit.Event]:
-        """What one line means. Put the events of your CLI here."""
+        """Reads one line. Add the events of your CLI here."""
         said = json_object(line)
         match said.get("type"):
             case "session":
@@ -91,12 +91,12 @@ class Transcript(wit.Transcript):
                 return [wit.Event_Usage(usage(said))]
             case "error":
                 self.error = said
-            case "done":  # the turn is over, whatever the process does after it
+            case "done":  # the turn is over, regardless of what the process does next
                 return [wit.Event_Done(wit.Outcome(wit.Stop.END_TURN, None, None))]
-        return []  # formats change
+        return []  # unknown: formats change
 
     def exit(self, how: wit.ExitStatus) -> wit.Outcome:
-        """The process ended: the verdict, which counts only if no `done` came."""
+        """The outcome of a process that has ended. It counts only if there was no `done`."""
         match how:
             case wit.ExitStatus_Killed(reason):
                 why = killed(reason)
@@ -110,15 +110,15 @@ class Transcript(wit.Transcript):
 
 
 def value(option: str, text: str) -> str:
-    """A value that a CLI could take for an option of its own is refused."""
+    """Refuses a value that the CLI could take for an option."""
     if text and not text.startswith("-"):
         return text
-    message = f"`{text}` cannot be the value of {option}: it is empty or begins with a dash"
+    message = f"`{text}` cannot be the value of {option}: it is empty or starts with a dash"
     raise Err(failure(wit.Category.VALIDATION, message))
 
 
 def told(error: dict) -> wit.Failure:
-    """The CLI's error event as a failure. The category decides about retry, fallback and the HTTP status."""
+    """The CLI's error event as a failure. The category determines retry, fallback and the HTTP status."""
     message = string(error, "message")
     match error.get("kind"):
         case "rate_limit":
@@ -127,12 +127,12 @@ def told(error: dict) -> wit.Failure:
             return failure(wit.Category.RATE_LIMIT, "The provider's rate limit is reached", message, retry)
         case "login":
             return failure(wit.Category.AUTHENTICATION, f"{PROGRAM} is not logged in", message)
-        case _:  # told in words only
+        case _:  # text only
             return classify(message)
 
 
 def killed(reason: wit.KillReason) -> wit.Failure:
-    """Why the host ended the process, in words for the client."""
+    """The message for a process that the host ended."""
     if reason in (wit.KillReason.TIMEOUT, wit.KillReason.IDLE):
         return failure(wit.Category.TIMEOUT, f"{PROGRAM} took too long and was stopped")
     return failure(wit.Category.UNKNOWN, f"{PROGRAM} was stopped: {reason.name.lower().replace('_', '-')}")
@@ -141,18 +141,18 @@ def killed(reason: wit.KillReason) -> wit.Failure:
 def failure(
     category: wit.Category, message: str, detail: str = "", retry: wit.RetryHint | None = None
 ) -> wit.Failure:
-    """A failure. An empty detail lets the host put the end of standard error there."""
+    """A failure. The host replaces an empty detail with standard error."""
     return wit.Failure(category, message, detail, retry)
 
 
 def usage(said: dict) -> wit.Usage:
-    """The tokens of the run so far: a later record takes the place of an earlier one."""
+    """The tokens of the run so far: a later record replaces an earlier one."""
     scope = wit.UsageScope.RUN
     return wit.Usage(scope, count(said, "input"), 0, 0, count(said, "output"), 0)
 
 
 def json_object(line: str) -> dict:
-    """What stands in the line; empty if it is no JSON object."""
+    """The object in a line; empty if it is not a JSON object."""
     try:
         said = json.loads(line)
     except ValueError:
@@ -161,9 +161,9 @@ def json_object(line: str) -> dict:
 
 
 def string(said: dict, name: str) -> str:
-    """A field that is missing or of another type is simply not there."""
+    """A field that is missing or has another type counts as absent."""
     field = said.get(name)
-    # JSON may name half a character, which is none: the host would not take it.
+    # JSON can contain a lone surrogate, which the host would refuse.
     return field.encode("utf-8", "replace").decode() if isinstance(field, str) else ""
 
 

@@ -1,6 +1,6 @@
-"""What CLIs say when they fail, and what kind of failure that is: the table of AgentBay's SDK. The first row that fits counts.
+"""Error texts of CLIs and their failure categories: the table of AgentBay's SDK. The first matching row counts.
 
-Each row: category, message, HTTP statuses, words, whether it counts only beside a short wait.
+Each row: category, message, HTTP statuses, words, whether it counts only with a short wait.
 """
 
 TABLE = [

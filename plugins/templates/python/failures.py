@@ -1,4 +1,4 @@
-"""What kind of failure a CLI's words tell of.
+"""The category of a failure, from a CLI's error text.
 
 Hand over what came on its error channel only: what the assistant says is never an error, whatever words it has.
 """
@@ -8,7 +8,7 @@ import re
 from failure_table import TABLE
 from wit_world.exports import agent as wit
 
-# What makes a number an HTTP status: `port 500` and `429 tokens` are none.
+# Words that mark a number as an HTTP status: `port 500` and `429 tokens` are not.
 BEFORE = "http status code error err response returned received rejected failed got with".split()
 UNITS = "ms s sec seconds minutes tokens characters bytes lines times".split()
 
@@ -25,7 +25,7 @@ SIZES = {"ms": 1, "s": 1e3, "sec": 1e3, "m": 60e3, "min": 60e3, "h": 3600e3, "hr
 
 
 def classify(said: str) -> wit.Failure:
-    """The failure: category, a sentence for the client, the words as detail, and when to try again if they say it."""
+    """The failure: category, a message for the client, the text as detail, and a retry hint if there is one."""
     detail = said[:16384]
     words = spaced(detail)
     wait = wait_of(detail)
@@ -48,7 +48,7 @@ def spaced(text: str) -> str:
 
 
 def is_status(words: str, status: int) -> bool:
-    """Whether this number stands among the words as an HTTP status."""
+    """Whether the words contain this number as an HTTP status."""
     every = words.split()
     for at, word in enumerate(every):
         is_told = at == 0 or every[at - 1] in BEFORE or "http" in every[max(0, at - 3) : at]
@@ -58,7 +58,7 @@ def is_status(words: str, status: int) -> bool:
 
 
 def wait_of(text: str) -> int | None:
-    """The milliseconds that the words ask to wait."""
+    """The requested wait in milliseconds."""
     told = WAIT.search(text)
     if told is None:
         return None
@@ -66,7 +66,7 @@ def wait_of(text: str) -> int | None:
 
 
 def retry_of(category: str, wait: int | None) -> int | None:
-    """When to try again: a rate limit always has a time, and an allowance does not come back within a minute."""
+    """The retry hint: a rate limit always has one, and a quota is not restored within a minute."""
     if category == "rate-limit":
         return RATE_LIMIT_MS if wait is None else wait
     if category == "quota":

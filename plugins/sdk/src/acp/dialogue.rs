@@ -1,5 +1,5 @@
-//! Owns the dialogue with the agent: who says what after what, and what of it is the answer. Protocol version 1, in which
-//! the answer to `session/prompt` ends the turn.
+//! The dialogue with the agent: the order of messages, and which of them are the answer. Protocol version 1, in which the answer
+//! to `session/prompt` ends the turn.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -7,20 +7,21 @@ use std::marker::PhantomData;
 use serde_json::json;
 
 use super::Dialect;
-use super::asides::{self, Asides, Judgement};
-use super::permission::{self, Leave};
+use super::copilot::{self, CopilotMessages, MessageKind};
+use super::permission::{self, PermissionPolicy};
 use super::rpc::{self, Message};
 use super::tokens;
 use super::tool::Tool;
-use crate::classify::{self, Report};
-use crate::ending::{at_the_end, cut_off};
-use crate::unread::Unread;
+use crate::classify::{self, ErrorReport};
+use crate::exit_outcome::{limit_failure, merge_final_events};
+use crate::unrecognized::Unrecognized;
 use crate::{
-    Category, Event, ExitStatus, Failure, JsonReader, Level, Outcome, Piece, Speech, StderrTail, Stop, StreamName,
-    Transcript, Turn, Value, ended, ended_without_answer, failed, finished, json, notice, settle, silent,
+    AnswerText, Category, Event, ExitStatus, Failure, JsonReader, Level, Outcome, Piece, StderrTail, Stop, StreamName,
+    Transcript, Turn, Value, exit_outcome, failed, failed_without_answer, finished, json, notice,
+    outcome_without_output, settle,
 };
 
-/// The numbers of the requests, in the order in which they are sent.
+/// The ids of the requests, in the order in which they are sent.
 const INITIALIZE: u64 = 1;
 const SESSION: u64 = 2;
 const PROMPT: u64 = 3;
@@ -28,38 +29,38 @@ const PROMPT: u64 = 3;
 /// The error code for "authentication required".
 const AUTH_REQUIRED: i64 = -32000;
 
-/// The words of the error code -32603, which tell nothing.
+/// The message of the error code -32603, which explains nothing.
 const INTERNAL_ERROR: &str = "Internal error";
 
-/// All that Node.js says where a connection broke off.
+/// The whole message of Node.js for a lost connection.
 const BROKEN_OFF: &str = "terminated";
 
-/// One agent and what is said to it.
+/// The dialogue with one agent.
 #[derive(Debug)]
 pub struct Dialogue<D> {
     dialect: PhantomData<D>,
     turn: Turn,
-    leave: Leave,
-    /// The request that the agent has to answer next; none before the turn began and after it ended.
+    policy: PermissionPolicy,
+    /// The request that the agent has to answer next; `None` before and after the turn.
     awaited: Option<u64>,
     session: String,
-    /// What the agent calls itself.
+    /// The name that the agent reported.
     agent: String,
-    /// Its ways to log in, in its own words.
+    /// The login instructions that the agent reported.
     login: String,
-    speech: Speech,
+    answer_text: AnswerText,
     message: String,
     tools: BTreeMap<String, Tool>,
-    asides: Asides,
-    /// What may be the error that ended the turn.
-    suspect: String,
-    /// The call that was refused last, unless the agent went on after it.
+    copilot: CopilotMessages,
+    /// A message that may be the error which ended the turn.
+    possible_error: String,
+    /// The last refused call, unless the agent continued after it.
     refused: Option<String>,
-    /// The answer to the prompt, once it came. Pieces of the turn may come behind it.
+    /// The answer to the prompt. Updates may follow it.
     answer: Option<Value>,
-    heard: bool,
+    understood: bool,
     reader: JsonReader,
-    unread: Unread,
+    unrecognized: Unrecognized,
     stderr: StderrTail,
 }
 
@@ -68,30 +69,30 @@ impl<D: Dialect> Transcript for Dialogue<D> {
         Self {
             dialect: PhantomData,
             turn: turn.clone(),
-            leave: Leave::of(turn),
+            policy: PermissionPolicy::of(turn),
             awaited: None,
             session: String::new(),
             agent: String::new(),
             login: D::login_hint().to_owned(),
-            speech: Speech::default(),
+            answer_text: AnswerText::default(),
             message: String::new(),
             tools: BTreeMap::new(),
-            asides: Asides::default(),
-            suspect: String::new(),
+            copilot: CopilotMessages::default(),
+            possible_error: String::new(),
             refused: None,
             answer: None,
-            heard: false,
+            understood: false,
             reader: JsonReader::default(),
-            unread: Unread::default(),
+            unrecognized: Unrecognized::default(),
             stderr: StderrTail::default(),
         }
     }
 
     fn begin(&mut self, turn: &Turn) -> Vec<Event> {
         self.turn = turn.clone();
-        self.leave = Leave::of(turn);
+        self.policy = PermissionPolicy::of(turn);
         self.awaited = Some(INITIALIZE);
-        // Files and terminals are not offered: the agent has its own.
+        // File and terminal access is not offered: the agent has its own.
         let params = json!({
             "protocolVersion": 1,
             "clientCapabilities": { "fs": { "readTextFile": false, "writeTextFile": false }, "terminal": false },
@@ -116,42 +117,39 @@ impl<D: Dialect> Transcript for Dialogue<D> {
     fn exit(&mut self, how: ExitStatus) -> Outcome {
         let mut events = Vec::new();
         std::mem::take(&mut self.reader).finish(&mut |piece| self.piece(piece, &mut events));
-        at_the_end(events, || self.end_of_process(how))
+        merge_final_events(events, || self.end_of_process(how))
     }
 }
 
 impl<D: Dialect> Dialogue<D> {
     fn end_of_process(&mut self, how: ExitStatus) -> Outcome {
-        let said = self.stderr.text();
-        let mut outcome = ended(how, said, || match (self.heard, self.unread.is_blank()) {
-            (true, _) => ended_without_answer("The agent ended before it had finished its turn", said),
-            (false, false) => ended_without_answer(&self.unread.message("The agent"), said),
-            (false, true) => silent(said, self.turn.session.is_some()),
+        let stderr = self.stderr.text();
+        let mut outcome = exit_outcome(how, stderr, || match (self.understood, self.unrecognized.is_blank()) {
+            (true, _) => failed_without_answer("The agent ended before it had finished its turn", stderr),
+            (false, false) => failed_without_answer(&self.unrecognized.message("The agent"), stderr),
+            (false, true) => outcome_without_output(stderr, self.turn.session.is_some()),
         });
-        if let (Some(failure), false) = (&mut outcome.failure, self.heard) {
-            failure.detail = self.unread.detail(std::mem::take(&mut failure.detail));
+        if let (Some(failure), false) = (&mut outcome.failure, self.understood) {
+            failure.detail = self.unrecognized.detail(std::mem::take(&mut failure.detail));
         }
         outcome
     }
 
     fn piece(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
-        let is_heard = self.heard;
+        let is_understood = self.understood;
         match piece {
             Piece::Object(value, source) => match Message::of(&value) {
                 Some(message) => self.message(message, events),
-                None => self.unknown(source, events, |unread| unread.object(&value, source, is_heard)),
+                None => self.unknown(source, events, |unrecognized| unrecognized.object(&value, source, is_understood)),
             },
             Piece::Text(text) if text.trim().is_empty() => {}
-            Piece::Text(text) => self.unknown(text, events, |unread| {
-                if !is_heard {
-                    unread.text(text)
-                }
-            }),
+            Piece::Text(text) if is_understood => self.unknown(text, events, |_| {}),
+            Piece::Text(text) => self.unknown(text, events, |unrecognized| unrecognized.text(text)),
         }
     }
 
-    fn unknown(&mut self, text: &str, events: &mut Vec<Event>, keep: impl FnOnce(&mut Unread)) {
-        keep(&mut self.unread);
+    fn unknown(&mut self, text: &str, events: &mut Vec<Event>, keep: impl FnOnce(&mut Unrecognized)) {
+        keep(&mut self.unrecognized);
         if self.awaited.is_some() {
             let shown: String = text.trim_end_matches('\n').chars().take(200).collect();
             events.push(notice(Level::Debug, format!("not a message: {shown}")));
@@ -165,12 +163,12 @@ impl<D: Dialect> Dialogue<D> {
         if self.awaited.is_none() {
             return;
         }
-        self.heard = true;
+        self.understood = true;
         match message {
             Message::Notification { method: "session/update", params } => self.update(params, events),
             Message::Notification { method, params } => {
                 if json::at(params, &["update"]).is_some() {
-                    self.unread.kind(Some(method));
+                    self.unrecognized.kind(Some(method));
                 }
             }
             Message::Request { id, method: "session/request_permission", params } => self.ask(id, params, events),
@@ -193,13 +191,14 @@ impl<D: Dialect> Dialogue<D> {
     }
 
     fn initialized(&mut self, result: &Value, events: &mut Vec<Event>) {
-        self.asides = Asides::of(result);
+        self.copilot = CopilotMessages::of(result);
         let ways = json::items(result, &["authMethods"]).iter();
-        let ways = ways.filter_map(|way| json::some_text(way, &["description"]).or(json::some_text(way, &["name"])));
+        let ways =
+            ways.filter_map(|way| json::non_empty_text(way, &["description"]).or(json::non_empty_text(way, &["name"])));
         if self.login.is_empty() {
             self.login = ways.collect::<Vec<_>>().join(", or: ");
         }
-        self.agent = json::shown(result, &["agentInfo", "name"]);
+        self.agent = json::to_text(result, &["agentInfo", "name"]);
         let can = |name: &str| json::at(result, &["agentCapabilities", "sessionCapabilities", name]).is_some();
         let mut params = json!({ "cwd": self.turn.workdir, "mcpServers": [] });
         if can("additionalDirectories") && !self.turn.extra_dirs.is_empty() {
@@ -221,9 +220,9 @@ impl<D: Dialect> Dialogue<D> {
         events.push(rpc::request(SESSION, method, &params));
     }
 
-    /// A session that was loaded keeps its id, which is not told again.
+    /// A loaded session keeps its id, which the agent does not repeat.
     fn opened(&mut self, result: &Value, events: &mut Vec<Event>) {
-        if let Some(id) = json::some_id(result, &["sessionId"]) {
+        if let Some(id) = json::non_empty_id(result, &["sessionId"]) {
             self.session = id;
         }
         events.push(Event::Session(self.session.clone()));
@@ -233,27 +232,27 @@ impl<D: Dialect> Dialogue<D> {
         events.push(rpc::request(PROMPT, "session/prompt", &params));
     }
 
-    /// The agent may answer before it has told the last pieces of its turn.
+    /// The agent may answer before the last updates of its turn.
     fn answered(&mut self, result: &Value, events: &mut Vec<Event>) {
         events.extend(tokens::of_turn(result).map(Event::Usage));
         self.answer = Some(result.clone());
         self.awaited = None;
-        let outcome = self.verdict(result, events);
+        let outcome = self.outcome(result, events);
         events.extend([settle(), Event::Done(outcome)]);
     }
 
-    /// A piece of the turn that comes behind the answer. The last verdict counts.
+    /// An update after the answer. The last outcome counts.
     fn late(&mut self, params: &Value, events: &mut Vec<Event>) {
         let Some(result) = self.answer.clone() else { return };
         let before = events.len();
         self.update(params, events);
         if events.len() > before {
-            let outcome = self.verdict(&result, events);
+            let outcome = self.outcome(&result, events);
             events.push(Event::Done(outcome));
         }
     }
 
-    fn verdict(&mut self, result: &Value, events: &mut Vec<Event>) -> Outcome {
+    fn outcome(&mut self, result: &Value, events: &mut Vec<Event>) -> Outcome {
         let stop = match json::text(result, &["stopReason"]) {
             Some("cancelled") => {
                 let message = "The agent says that the turn was cancelled";
@@ -264,15 +263,18 @@ impl<D: Dialect> Dialogue<D> {
             Some("refusal") => Stop::Refusal,
             Some(_) | None => Stop::EndTurn,
         };
-        let suspect = std::mem::take(&mut self.suspect);
-        if let Some(said) = asides::error(&suspect, result) {
-            return classify::failure(said).with_login_hint(&self.login).into();
+        let possible_error = std::mem::take(&mut self.possible_error);
+        if let Some(error) = copilot::error(&possible_error, result) {
+            return classify::failure(error).with_login_hint(&self.login).into();
         }
-        self.speech.say(&suspect, events);
+        self.answer_text.push(&possible_error, events);
         match &self.refused {
             Some(call) => refused(call).into(),
-            None if self.speech.spoke() => Outcome { stop, ..finished(None) },
-            None => Outcome { stop, failure: self.unread.lost("The agent").or_else(|| cut_off(stop)), answer: None },
+            None if self.answer_text.has_text() => Outcome { stop, ..finished(None) },
+            None => {
+                let failure = self.unrecognized.failure("The agent").or_else(|| limit_failure(stop));
+                Outcome { stop, failure, answer: None }
+            }
         }
     }
 
@@ -284,15 +286,15 @@ impl<D: Dialect> Dialogue<D> {
     fn failure(&self, id: u64, error: &Value) -> Failure {
         let message = json::text(error, &["message"]).or(error.as_str()).unwrap_or_default();
         let message = message.strip_prefix(INTERNAL_ERROR).unwrap_or(message).trim_start_matches([':', ' ']);
-        let details = json::some_text(error, &["data", "details"]).map(String::from);
-        let details = details.unwrap_or_else(|| json::shown(error, &["data"]));
+        let details = json::non_empty_text(error, &["data", "details"]).map(String::from);
+        let details = details.unwrap_or_else(|| json::to_text(error, &["data"]));
         let said = [message, &details].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n");
         if json::integer(error, &["code"]) == Some(AUTH_REQUIRED) {
             let failure = Failure::new(Category::Authentication, "The agent is not logged in", said);
             return failure.with_login_hint(&self.login);
         }
         let code = if said == BROKEN_OFF { "connection closed" } else { "" };
-        let failure = Report::new(&said).code(code).failure().with_login_hint(&self.login);
+        let failure = ErrorReport::new(&said).code(code).failure().with_login_hint(&self.login);
         if failure.category == Category::Unknown && id == SESSION && self.turn.session.is_some() {
             return Failure::new(Category::NotFound, "The agent cannot load the session", said);
         }
@@ -300,7 +302,7 @@ impl<D: Dialect> Dialogue<D> {
     }
 
     fn update(&mut self, params: &Value, events: &mut Vec<Event>) {
-        // Before that an agent that loads a session tells what was said in it.
+        // Earlier updates repeat the messages of a loaded session.
         if self.awaited != Some(PROMPT) && self.answer.is_none() {
             return;
         }
@@ -311,50 +313,50 @@ impl<D: Dialect> Dialogue<D> {
         match json::text(update, &["sessionUpdate"]) {
             Some("agent_message_chunk") => {
                 if json::text(update, &["content", "text"]).is_none() {
-                    self.unread.kind(json::text(update, &["content", "type"]));
+                    self.unrecognized.kind(json::text(update, &["content", "type"]));
                 }
-                self.say(update, text, events);
+                self.push_text(update, text, events);
                 events.extend(tokens::of_step(update).map(Event::Usage));
             }
             Some("agent_thought_chunk") if !text.is_empty() => events.push(Event::Reasoning(text.into())),
             Some("tool_call" | "tool_call_update") => self.tool(update, events),
             Some("agent_thought_chunk" | "user_message_chunk") => {}
-            // Plans, commands, modes, how full the context is.
+            // Plans, commands, modes, context usage.
             kind => {
                 if json::at(update, &["content"]).is_some() {
-                    self.unread.kind(kind);
+                    self.unrecognized.kind(kind);
                 }
             }
         }
     }
 
-    /// Not every agent names its messages. With those that do not, the calls between them part them.
-    fn say(&mut self, update: &Value, text: &str, events: &mut Vec<Event>) {
+    /// Not every agent sends message ids. Without them, tool calls separate messages.
+    fn push_text(&mut self, update: &Value, text: &str, events: &mut Vec<Event>) {
         let message = json::text(update, &["messageId"]).unwrap_or_default();
         if message != self.message {
             message.clone_into(&mut self.message);
-            self.speech.part();
+            self.answer_text.end_message();
         }
-        self.clear_suspect(events);
-        match self.asides.judge(text) {
-            Judgement::Answer => self.speech.say(text, events),
-            Judgement::Remark => return events.push(notice(Level::Warning, text)),
-            Judgement::Suspect => text.clone_into(&mut self.suspect),
+        self.release_possible_error(events);
+        match self.copilot.kind(text) {
+            MessageKind::Answer => self.answer_text.push(text, events),
+            MessageKind::Notice => return events.push(notice(Level::Warning, text)),
+            MessageKind::PossibleError => text.clone_into(&mut self.possible_error),
         }
         if !text.is_empty() {
             self.refused = None;
         }
     }
 
-    /// Something follows: it did not end the turn.
-    fn clear_suspect(&mut self, events: &mut Vec<Event>) {
-        let suspect = std::mem::take(&mut self.suspect);
-        self.speech.say(&suspect, events);
+    /// Emits the held-back message as text: something follows, so it is not the error that ended the turn.
+    fn release_possible_error(&mut self, events: &mut Vec<Event>) {
+        let possible_error = std::mem::take(&mut self.possible_error);
+        self.answer_text.push(&possible_error, events);
     }
 
     fn tool(&mut self, update: &Value, events: &mut Vec<Event>) {
-        self.clear_suspect(events);
-        self.speech.part();
+        self.release_possible_error(events);
+        self.answer_text.end_message();
         let id = json::id(update, &["toolCallId"]);
         let mut tool = self.tools.remove(&id).unwrap_or_default();
         tool.update(update);
@@ -372,25 +374,25 @@ impl<D: Dialect> Dialogue<D> {
         }
     }
 
-    /// A question comes when the arguments are known.
+    /// Answers a permission request, which arrives when the arguments are known.
     fn ask(&mut self, id: &Value, params: &Value, events: &mut Vec<Event>) {
         let call = json::at(params, &["toolCall"]).unwrap_or(&Value::Null);
         let call_id = json::id(call, &["toolCallId"]);
         let tool = self.tools.entry(call_id.clone()).or_default();
         tool.update(call);
-        let is_allowed = self.leave.allows(&tool.known());
+        let is_allowed = self.policy.allows(&tool.known());
         if !is_allowed {
-            let title = json::shown(&tool.known(), &["title"]);
-            events.push(notice(Level::Info, format!("refused, for `permission` does not let it through: {title}")));
+            let title = json::to_text(&tool.known(), &["title"]);
+            events.push(notice(Level::Info, format!("refused, because `permission` does not allow it: {title}")));
             self.refused = Some(title);
         }
-        self.speech.part();
+        self.answer_text.end_message();
         events.extend(tool.call(&call_id).map(Event::ToolCall));
         events.push(rpc::answer(id, &permission::outcome(is_allowed, json::items(params, &["options"]))));
     }
 }
 
-/// Some agents end their turn at a call that is refused, without a word.
+/// The failure of an agent that ends its turn silently at a refused call.
 fn refused(call: &str) -> Failure {
     let message = "The agent ended its turn at a call that was refused: raise `permission` of the model";
     Failure::new(Category::Configuration, message, call)

@@ -1,12 +1,12 @@
-//! Reads and leads the dialogue with an agent that speaks the Agent Client Protocol on its standard input and output.
+//! The dialogue with an agent that speaks the Agent Client Protocol on its standard input and output.
 //!
-//! The messages' form is in `rpc.rs`, the dialogue in `dialogue.rs`, what it tells of tools in `tool.rs` and of tokens in
-//! `tokens.rs`, the answers to its questions in `permission.rs`, and what is peculiar about Copilot in `asides.rs`. A CLI that
-//! has this beside a mode with one event a line is in `either_way.rs`.
+//! `rpc.rs` has the form of the messages, `dialogue.rs` the dialogue, `tool.rs` and `tokens.rs` what it reports of tools and tokens,
+//! `permission.rs` the answers to permission requests, and `copilot.rs` the peculiarities of Copilot. `lines_or_dialogue.rs` is for
+//! a CLI that also has a mode with one event a line.
 
-mod asides;
+mod copilot;
 mod dialogue;
-mod either_way;
+mod lines_or_dialogue;
 mod permission;
 mod rpc;
 mod tokens;
@@ -17,22 +17,22 @@ use serde_json::json;
 use crate::{Turn, Value};
 
 pub use dialogue::Dialogue;
-pub use either_way::EitherWay;
+pub use lines_or_dialogue::LinesOrDialogue;
 
-/// What is one agent's own in the dialogue.
+/// The differences between agents.
 pub trait Dialect {
-    /// How to log in, as in the description's probe. Empty: what the agent itself says.
+    /// Login instructions, as in the description's probe. If empty, the agent's own are used.
     fn login_hint() -> &'static str {
         ""
     }
 
-    /// The prompt as content blocks of the protocol. `agent` is the name by which the agent called itself, empty if by none.
+    /// The prompt as content blocks of the protocol. `agent` is the name that the agent reported, or empty.
     fn blocks(agent: &str, prompt: &str) -> Value {
         let _ = agent;
         text_blocks([prompt])
     }
 
-    /// Whether a turn needs the dialogue, for a CLI that has another mode too.
+    /// Whether a turn needs the dialogue, for a CLI with both modes.
     fn needs_dialogue(turn: &Turn) -> bool {
         let _ = turn;
         true

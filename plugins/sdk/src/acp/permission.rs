@@ -1,35 +1,35 @@
-//! Owns the answers to `session/request_permission`, which come from the turn's `permission` at once: nothing waits for a
-//! person. Only a single call is ever allowed or refused, for what is chosen "always" an agent may remember.
+//! Answers to `session/request_permission`, given at once by the turn's `permission`: no person is asked. Only the single call is
+//! ever allowed or refused, because an agent may remember an answer for "always".
 
 use serde_json::json;
 
 use crate::{Permission, Turn, Value, json};
 
-/// What may be done without asking, and where.
+/// The operations that are allowed without asking, and the folders where.
 #[derive(Debug)]
-pub(crate) struct Leave {
+pub(crate) struct PermissionPolicy {
     permission: Permission,
     folders: Vec<String>,
 }
 
-impl Leave {
-    /// What a turn gives leave for.
+impl PermissionPolicy {
+    /// The policy of a turn.
     pub(crate) fn of(turn: &Turn) -> Self {
         let folders = std::iter::once(&turn.workdir).chain(&turn.extra_dirs);
         Self { permission: turn.permission, folders: folders.cloned().collect() }
     }
 
-    /// Whether a tool call may go on. `call` is what is known of it: its kind, its places, its content.
+    /// Whether a tool call is allowed. `call` has its known fields: kind, locations, content.
     pub(crate) fn allows(&self, call: &Value) -> bool {
         match (self.permission, json::text(call, &["kind"])) {
             (Permission::FullAccess, _) | (_, Some("read" | "search" | "think" | "fetch")) => true,
             (Permission::WorkspaceWrite, Some("edit" | "delete" | "move")) => self.is_inside(call),
-            // A command can do anything, and nobody here can tell what.
+            // The effects of a command are unknown.
             (Permission::WorkspaceWrite | Permission::ReadOnly, _) => false,
         }
     }
 
-    /// Whether the agent says where it writes, and all of that is in the folders.
+    /// Whether the call names the files that it writes, and all of them are in the folders.
     fn is_inside(&self, call: &Value) -> bool {
         let places = json::items(call, &["locations"]).iter().chain(json::items(call, &["content"]));
         let mut paths = places.filter_map(|place| json::text(place, &["path"])).peekable();
@@ -46,7 +46,7 @@ impl Leave {
     }
 }
 
-/// The result for the agent: the option that fits. Without one the question counts as not answered, which refuses.
+/// The result for the agent: the matching option. Without one the request counts as cancelled, which refuses the call.
 pub(crate) fn outcome(is_allowed: bool, options: &[Value]) -> Value {
     let kind = if is_allowed { "allow_once" } else { "reject_once" };
     let option = options.iter().find(|option| json::text(option, &["kind"]) == Some(kind));

@@ -1,4 +1,4 @@
-//! Owns the form of the messages: JSON-RPC 2.0, one message a line. What they mean is the dialogue's.
+//! The form of the messages: JSON-RPC 2.0, one message a line. `dialogue.rs` defines their meaning.
 
 use serde_json::json;
 
@@ -7,21 +7,21 @@ use crate::{Event, Value, json};
 /// The code of the error "method not found".
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// What the agent sent.
+/// A message of the agent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Message<'a> {
-    /// It wants an answer.
+    /// A request, which expects an answer.
     Request { id: &'a Value, method: &'a str, params: &'a Value },
-    /// It tells something.
+    /// A notification.
     Notification { method: &'a str, params: &'a Value },
-    /// It answers the request with this number.
+    /// The result of our request with this id.
     Result { id: u64, result: &'a Value },
-    /// It refuses the request with this number.
+    /// The error of our request with this id.
     Error { id: u64, error: &'a Value },
 }
 
 impl<'a> Message<'a> {
-    /// The message of a line's object; none if it is none. The field `jsonrpc` is not asked for: some leave it out.
+    /// Parses an object; `None` if it is not a message. The field `jsonrpc` is optional, since some agents omit it.
     pub(crate) fn of(line: &'a Value) -> Option<Self> {
         let params = json::at(line, &["params"]).unwrap_or(&Value::Null);
         let id = json::at(line, &["id"]).filter(|id| !id.is_null());
@@ -29,7 +29,7 @@ impl<'a> Message<'a> {
             (Some(method), Some(id)) => Some(Self::Request { id, method, params }),
             (Some(method), None) => Some(Self::Notification { method, params }),
             (None, _) => {
-                // Some write the number back as a float or as a string.
+                // Some agents return the id as a float or as a string.
                 let id = json::integer(line, &["id"]).and_then(|id| u64::try_from(id).ok())?;
                 match (json::at(line, &["error"]), json::at(line, &["result"])) {
                     (Some(error), _) if !error.is_null() => Some(Self::Error { id, error }),
@@ -51,7 +51,7 @@ pub(crate) fn answer(id: &Value, result: &Value) -> Event {
     line(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
 }
 
-/// The answer to a request that is not known here.
+/// The answer to an unknown request.
 pub(crate) fn method_not_found(id: &Value, method: &str) -> Event {
     let error = json!({ "code": METHOD_NOT_FOUND, "message": format!("method not found: {method}") });
     line(&json!({ "jsonrpc": "2.0", "id": id, "error": error }))

@@ -1,5 +1,5 @@
-//! Owns the reading of token counts. The protocol has them in the answer to `session/prompt`; some agents tell them in
-//! `_meta`, and they differ in what a count includes.
+//! Token counts. The protocol has them in the answer to `session/prompt`; some agents send them in `_meta`, and they differ in what a
+//! count includes.
 
 use crate::{Usage, UsageScope, Value, json};
 
@@ -14,13 +14,13 @@ pub(crate) fn of_turn(result: &Value) -> Option<Usage> {
     })
 }
 
-/// The counts of one request to the model, which Qwen Code hangs on an empty chunk.
+/// The counts of one request to the model, which Qwen Code attaches to an empty chunk.
 pub(crate) fn of_step(update: &Value) -> Option<Usage> {
     let usage = json::at(update, &["_meta", "usage"]).filter(|usage| usage.is_object())?;
     Some(counts(usage, UsageScope::Step))
 }
 
-/// Whether the parts are counted within input and output or beside them is told by what they add up to.
+/// The sum shows whether the parts are included in input and output or added to them.
 fn counts(usage: &Value, scope: UsageScope) -> Usage {
     let tokens = |name: &str| json::count(usage, &[name]);
     let (input, output, reasoning) = (tokens("inputTokens"), tokens("outputTokens"), tokens("thoughtTokens"));

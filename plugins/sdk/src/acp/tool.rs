@@ -1,19 +1,19 @@
-//! Owns what the agent tells of a tool call, piece by piece: it is announced before its arguments are known, and each
-//! update replaces what it names. It is passed on when it runs, or when its end is told.
+//! A tool call as the agent reports it in updates: it is announced before its arguments are known, and each update replaces the
+//! fields that it contains. The call is emitted when it runs or ends.
 
 use serde_json::{Map, json};
 
 use crate::{ToolCall, ToolResult, Value, json};
 
-/// A call that has no result yet.
+/// A call without a result.
 #[derive(Debug, Default)]
 pub(crate) struct Tool {
     fields: Map<String, Value>,
-    is_told: bool,
+    is_emitted: bool,
 }
 
 impl Tool {
-    /// Takes what an update, or a question about the call, says of it.
+    /// Merges the fields of an update or of a permission request.
     pub(crate) fn update(&mut self, update: &Value) {
         for name in ["title", "kind", "status", "content", "locations", "rawInput", "rawOutput", "_meta"] {
             if let Some(value) = json::at(update, &[name]).filter(|value| !value.is_null()) {
@@ -22,32 +22,32 @@ impl Tool {
         }
     }
 
-    /// All that is known of the call.
+    /// The known fields of the call.
     pub(crate) fn known(&self) -> Value {
         Value::Object(self.fields.clone())
     }
 
-    /// Whether the call is over, and how.
+    /// Whether the call has ended.
     pub(crate) fn is_over(&self) -> bool {
         matches!(self.text("status"), Some("completed" | "failed"))
     }
 
-    /// Whether it runs, so that its arguments are known.
+    /// Whether the call runs, so that its arguments are known.
     pub(crate) fn is_running(&self) -> bool {
         self.text("status") == Some("in_progress")
     }
 
     /// The call, once.
     pub(crate) fn call(&mut self, id: &str) -> Option<ToolCall> {
-        let is_told = std::mem::replace(&mut self.is_told, true);
-        (!is_told).then(|| ToolCall {
+        let is_emitted = std::mem::replace(&mut self.is_emitted, true);
+        (!is_emitted).then(|| ToolCall {
             id: id.to_owned(),
             name: self.name().to_owned(),
             input: self.input().to_string(),
         })
     }
 
-    /// What came of it.
+    /// The result of the call.
     pub(crate) fn result(&self, id: &str) -> ToolResult {
         let raw = self.field("rawOutput");
         let exit_code = json::integer(raw, &["exitCode"]).or_else(|| json::integer(raw, &["metadata", "exit"]));
@@ -59,7 +59,7 @@ impl Tool {
         }
     }
 
-    /// A title is for people and changes, while the kind does not.
+    /// The name by tool or kind, which is stable. The title is for people and changes.
     fn name(&self) -> &str {
         let kind = self.text("kind").filter(|kind| *kind != "other");
         let name = json::text(self.field("_meta"), &["toolName"]).or(kind).or(self.text("title"));
@@ -83,8 +83,9 @@ impl Tool {
             return shown.join("\n");
         }
         let raw = self.field("rawOutput");
-        let text = ["output", "text", "content", "message"].into_iter().find_map(|name| json::some_text(raw, &[name]));
-        text.map_or_else(|| json::shown(&self.known(), &["rawOutput"]), String::from)
+        let text =
+            ["output", "text", "content", "message"].into_iter().find_map(|name| json::non_empty_text(raw, &[name]));
+        text.map_or_else(|| json::to_text(&self.known(), &["rawOutput"]), String::from)
     }
 
     fn text(&self, name: &str) -> Option<&str> {
@@ -96,10 +97,10 @@ impl Tool {
     }
 }
 
-/// The text of a block; of a change to a file its path.
+/// The text of a block; for a change to a file, its path.
 fn shown(block: &Value) -> Option<&str> {
     match json::text(block, &["type"]) {
-        Some("diff") => json::some_text(block, &["path"]),
-        Some(_) | None => json::some_text(block, &["content", "text"]),
+        Some("diff") => json::non_empty_text(block, &["path"]),
+        Some(_) | None => json::non_empty_text(block, &["content", "text"]),
     }
 }

@@ -1,12 +1,11 @@
-//! Owns times of day as CLIs print them: `3pm`, `3:10 PM`, `15:10`, each with a date before it and a zone behind it or
-//! without. What is no such time is none.
+//! Times of day as CLIs print them: `3pm`, `3:10 PM`, `15:10`, optionally after a date and before a zone.
 
 use super::cursor::Cursor;
 use crate::WallClock;
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// How long the name of a zone may be.
+/// Maximum length of a zone name.
 const ZONE_CHARS: usize = 40;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +15,7 @@ struct Date {
     year: Option<u16>,
 }
 
-/// The time that stands here.
+/// Reads a time.
 pub(super) fn wall_clock(mut text: Cursor<'_>) -> Option<WallClock> {
     let date = iso_date(&mut text).or_else(|| named_date(&mut text)).unwrap_or_default();
     let (hour, minute) = time(&mut text)?;
@@ -64,7 +63,7 @@ fn named_date(text: &mut Cursor<'_>) -> Option<Date> {
     Some(Date { day: byte(day), month: u8::try_from(month + 1).ok(), year })
 }
 
-/// `3pm`, `3:10 PM`, `15:10`, `15:10:30`. A number alone is no time.
+/// `3pm`, `3:10 PM`, `15:10`, `15:10:30`. A number alone is not a time.
 fn time(text: &mut Cursor<'_>) -> Option<(u8, u8)> {
     let hour = text.whole(0..=23)?;
     let minute = if text.eat(':') { Some(text.whole(0..=59)?) } else { None };

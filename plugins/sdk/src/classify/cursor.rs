@@ -1,6 +1,6 @@
-//! Owns the step-by-step reading of a text: numbers, words, and what stands between them.
+//! Step-by-step reading of a text: numbers, words, and the characters between them.
 
-/// What is left of a text. Copy it to look ahead.
+/// The rest of a text. Copy it to read ahead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'a> {
     rest: &'a str,
@@ -11,22 +11,22 @@ impl<'a> Cursor<'a> {
         Self { rest }
     }
 
-    /// Goes past all of these characters.
+    /// Skips all of these characters.
     pub(super) fn skip(&mut self, letters: &str) {
         self.rest = self.rest.trim_start_matches(|letter| letters.contains(letter));
     }
 
-    /// Goes past this character; false if another one stands here.
+    /// Skips this character; false if the next one differs.
     pub(super) fn eat(&mut self, letter: char) -> bool {
         self.rest.strip_prefix(letter).map(|rest| self.rest = rest).is_some()
     }
 
-    /// The ASCII letters that stand here.
+    /// Takes ASCII letters.
     pub(super) fn word(&mut self) -> &'a str {
         self.take(|letter| letter.is_ascii_alphabetic())
     }
 
-    /// The characters that stand here and fit.
+    /// Takes the characters that fit.
     pub(super) fn take(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.find(|letter| !fits(letter)).unwrap_or(self.rest.len());
         let (taken, rest) = self.rest.split_at(end);
@@ -34,7 +34,7 @@ impl<'a> Cursor<'a> {
         taken
     }
 
-    /// The decimal number that stands here, as it is written.
+    /// Takes a decimal number as written.
     pub(super) fn number(&mut self) -> Option<String> {
         let mut number = self.take(|letter| letter.is_ascii_digit()).to_owned();
         if number.is_empty() {
@@ -51,7 +51,7 @@ impl<'a> Cursor<'a> {
         Some(number)
     }
 
-    /// The whole number that stands here, if it is in this range.
+    /// Takes an integer, if it is in this range.
     pub(super) fn whole(&mut self, range: std::ops::RangeInclusive<u16>) -> Option<u16> {
         let digits = self.take(|letter| letter.is_ascii_digit());
         digits.parse().ok().filter(|number| range.contains(number))

@@ -1,8 +1,8 @@
-//! Owns what kind of failure a CLI speaks of. Which words mean what is the table in `table.rs`; how a text is made into
-//! words is in `words.rs`, and what it says about when to try again in `retry.rs` and `clock.rs`.
+//! The category of a failure, from a CLI's error text. `table.rs` has the table of words, `words.rs` turns text into words, `retry.rs`
+//! and `clock.rs` read retry times.
 //!
-//! Hand over what came on the CLI's error channel only: its error events, and the standard error of a run that failed. What
-//! the assistant says is never an error, whatever words it has.
+//! Pass only text from the CLI's error channel: its error events, and the standard error of a failed run. Text of the assistant is
+//! never an error, regardless of its words.
 
 mod clock;
 mod cursor;
@@ -16,79 +16,79 @@ use crate::{Category, Failure, RetryHint};
 use table::{Row, TABLE, UNKNOWN};
 use words::Words;
 
-/// How many bytes of a report are looked at and kept as the failure's detail.
+/// Maximum number of bytes of a report that are read and kept as the failure's detail.
 const REPORT_BYTES: usize = 16 * 1024;
 
-/// What a rate limit without a word about the time asks for.
+/// Retry delay of a rate limit without a time.
 const RATE_LIMIT_MS: u64 = 1000;
 
-/// A shorter wait than this does not give an allowance back, whatever the CLI says.
+/// Shortest plausible wait for a quota: a shorter one does not restore it, whatever the CLI prints.
 const QUOTA_MS: u64 = 60_000;
 
-/// A wait up to this is the one of a burst limit.
+/// Longest wait that indicates a burst limit.
 const BURST_MS: u64 = 120_000;
 
-/// The failure that a CLI's words tell of: its category, a sentence for it, the words as `detail`, and when to try again.
-/// Words that are not understood are `unknown` with the message `CLI failed`.
-pub fn failure(said: &str) -> Failure {
-    Report::new(said).failure()
+/// The failure in a CLI's error text: its category, a message, the text as `detail`, and a retry hint. Unknown text has the category
+/// `unknown` and the message `CLI failed`.
+pub fn failure(text: &str) -> Failure {
+    ErrorReport::new(text).failure()
 }
 
-/// What a CLI reported: its words, and what it told apart from them.
+/// An error as a CLI reports it: text, and optionally a status and a code.
 #[derive(Clone, Copy, Debug)]
-pub struct Report<'a> {
-    said: &'a str,
+pub struct ErrorReport<'a> {
+    text: &'a str,
     code: &'a str,
     status: Option<u64>,
 }
 
-impl<'a> Report<'a> {
-    /// A report of words only.
-    pub fn new(said: &'a str) -> Self {
-        Self { said, code: "", status: None }
+impl<'a> ErrorReport<'a> {
+    /// A report with text only.
+    pub fn new(text: &'a str) -> Self {
+        Self { text, code: "", status: None }
     }
 
-    /// The HTTP status that the provider answered. It beats the words, but for what they say more exactly: a 429 may be a
-    /// spent allowance.
+    /// The provider's HTTP status. It takes precedence over the text, unless the text is more specific: a 429 may be an exhausted
+    /// quota.
     #[must_use]
     pub fn status(mut self, status: impl Into<Option<u64>>) -> Self {
         self.status = status.into();
         self
     }
 
-    /// A name of the error which is made for programs, such as `rate_limit_error`. It beats the words as a status does.
+    /// A machine-readable error code, such as `rate_limit_error`. It takes precedence over the text as a status does.
     #[must_use]
     pub fn code(mut self, code: &'a str) -> Self {
         self.code = code;
         self
     }
 
-    /// The failure that is reported.
+    /// The classified failure.
     pub fn failure(&self) -> Failure {
-        let said = beginning(self.said);
-        let plain = words::unescaped(said);
+        let text = beginning(self.text);
+        let plain = words::unescaped(text);
         let hint = retry::hint(&plain);
         let row = self.row(&Words::of(&plain), hint.as_ref());
         Failure {
             category: row.category,
             message: row.message.into(),
-            detail: said.into(),
+            detail: text.into(),
             retry: retry_of(row.category, hint),
         }
     }
 
-    fn row(&self, said: &Words, hint: Option<&RetryHint>) -> &'static Row {
+    fn row(&self, words: &Words, hint: Option<&RetryHint>) -> &'static Row {
         let is_burst = matches!(hint, Some(RetryHint::AfterMs(wait)) if *wait <= BURST_MS);
-        let speaks = |row: &&Row| (is_burst || !row.burst_only) && row.is_in(said);
-        let Some(told) = self.told() else {
-            return TABLE.iter().find(speaks).unwrap_or(&UNKNOWN);
+        let matches = |row: &&Row| (is_burst || !row.burst_only) && row.is_in(words);
+        let Some(reported) = self.reported_row() else {
+            return TABLE.iter().find(matches).unwrap_or(&UNKNOWN);
         };
-        let refined = |row: &&Row| row.category == told.category || may_be(told.category, row.category);
-        TABLE.iter().find(|row| refined(row) && speaks(row)).unwrap_or(told)
+        let refined = |row: &&Row| row.category == reported.category || may_be(reported.category, row.category);
+        TABLE.iter().find(|row| refined(row) && matches(row)).unwrap_or(reported)
     }
 
-    /// The row of the status, or else of the code.
-    fn told(&self) -> Option<&'static Row> {
+    /// The row of the status, or else the row of the code.
+    fn reported_row(&self) -> Option<&'static Row> {
         let by_status = self.status.and_then(|status| TABLE.iter().find(|row| row.statuses.contains(&status)));
         by_status.or_else(|| {
             let code = Words::of(beginning(self.code));
@@ -97,13 +97,13 @@ impl<'a> Report<'a> {
     }
 }
 
-/// Whether a status of the one category is used for failures of the other, which the words then tell.
-fn may_be(told: Category, said: Category) -> bool {
-    match told {
-        Category::RateLimit => said == Category::Quota,
-        Category::Authentication => said == Category::Quota,
-        Category::Validation => matches!(said, Category::Quota | Category::Authentication),
-        Category::Quota => said == Category::RateLimit,
+/// Whether failures of the second category are also reported with a status of the first. The text then decides.
+fn may_be(status: Category, text: Category) -> bool {
+    match status {
+        Category::RateLimit => text == Category::Quota,
+        Category::Authentication => text == Category::Quota,
+        Category::Validation => matches!(text, Category::Quota | Category::Authentication),
+        Category::Quota => text == Category::RateLimit,
         Category::Network
         | Category::Server
         | Category::Timeout

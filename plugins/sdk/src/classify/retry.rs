@@ -1,12 +1,12 @@
-//! Owns what a report says about when to try again: `retry after 30 seconds`, `try again in 2m 30s`, `retryDelay: "12s"`,
+//! Retry times in an error text: `retry after 30 seconds`, `try again in 2m 30s`, `retryDelay: "12s"`,
 //! `resets 3pm (Europe/Berlin)`, `try again at Nov 30th, 2026 10:03 PM`, `reset at 2026-11-27 21:30:00`,
-//! `limit reached|1735689600`. Clock times stay as they are: a plugin has neither a clock nor the zones.
+//! `limit reached|1735689600`. Clock times are passed on unresolved: a plugin has neither a clock nor time zones.
 
 use super::clock;
 use super::cursor::Cursor;
 use crate::RetryHint;
 
-/// Words with a time behind them.
+/// Words that precede a time.
 const KEYWORDS: [&str; 17] = [
     "again",
     "retry",
@@ -48,7 +48,7 @@ const UNITS: [(f64, &[&str]); 6] = [
     (604_800e3, &["w", "week", "weeks"]),
 ];
 
-/// The first time that the text names.
+/// The first retry time in a text.
 pub(super) fn hint(text: &str) -> Option<RetryHint> {
     let mut is_word = false;
     for (at, letter) in text.char_indices() {
@@ -56,7 +56,7 @@ pub(super) fn hint(text: &str) -> Option<RetryHint> {
         is_word = letter.is_ascii_alphabetic();
         let found = match letter {
             '|' => Cursor::new(&text[at + 1..]).number().and_then(|number| epoch(&number)),
-            _ if begins => behind_keyword(Cursor::new(&text[at..])),
+            _ if begins => after_keyword(Cursor::new(&text[at..])),
             _ => None,
         };
         if found.is_some() {
@@ -66,7 +66,7 @@ pub(super) fn hint(text: &str) -> Option<RetryHint> {
     None
 }
 
-fn behind_keyword(mut text: Cursor<'_>) -> Option<RetryHint> {
+fn after_keyword(mut text: Cursor<'_>) -> Option<RetryHint> {
     let keyword = text.word();
     let is_keyword = |known: &&str| known.eq_ignore_ascii_case(keyword);
     KEYWORDS.iter().find(|known| is_keyword(known))?;

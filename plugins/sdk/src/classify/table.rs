@@ -1,32 +1,31 @@
-//! Owns the table: which words and HTTP statuses mean which kind of failure. The first row that fits counts, so the order
-//! matters: what is exact stands before what is general, and a spent allowance before a rate limit, since providers answer
-//! both with the same status.
+//! The table of words and HTTP statuses for each failure category. The first matching row counts, so the order matters: specific
+//! rows precede general ones, and an exhausted quota precedes a rate limit, since providers use the same status for both.
 //!
-//! Words are lower case with one space between them; `_`, `-`, `.` and camelCase in a report are spaces too. The last word may
-//! go on in the report (`throttl`: throttled, throttling), unless a space ends it.
+//! Words are in lower case with one space between them; `_`, `-`, `.` and camelCase in a report count as spaces too. The last word
+//! may be a prefix (`throttl`: throttled, throttling), unless a space ends it.
 
 use super::words::Words;
 use crate::Category;
 
-/// One kind of failure and how it is known.
+/// A kind of failure, with the signs by which it is recognised.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) category: Category,
-    /// The sentence for the client.
+    /// The message for the client.
     pub(super) message: &'static str,
     pub(super) statuses: &'static [u64],
     pub(super) words: &'static [&'static str],
-    /// Counts only if the report names a short wait.
+    /// Counts only if the report has a short wait.
     pub(super) burst_only: bool,
-    /// Counts if the operating system let nobody at a file.
+    /// Counts if the operating system denied access to a file.
     no_access: bool,
 }
 
 impl Row {
-    pub(super) fn is_in(&self, said: &Words) -> bool {
-        (self.no_access && said.tell_of_no_access())
-            || self.words.iter().any(|words| said.have(words))
-            || self.statuses.iter().any(|status| said.has_status(*status))
+    pub(super) fn is_in(&self, words: &Words) -> bool {
+        (self.no_access && words.report_no_access())
+            || self.words.iter().any(|phrase| words.contain(phrase))
+            || self.statuses.iter().any(|status| words.has_status(*status))
     }
 }
 
@@ -39,7 +38,7 @@ const fn row(
     Row { category, message, statuses, words, burst_only: false, no_access: false }
 }
 
-/// What no row fits.
+/// The row of a report that matches no other row.
 pub(super) static UNKNOWN: Row = row(Category::Unknown, "CLI failed", &[], &[]);
 
 const QUOTA: &str = "The usage limit of the account is reached";
@@ -49,7 +48,7 @@ const SETUP: &str = "The CLI is set up wrongly";
 
 #[rustfmt::skip]
 pub(super) static TABLE: [Row; 24] = [
-    // Said by the CLI before it asks anybody.
+    // Messages of the CLI before it contacts a provider.
     row(Category::Configuration, "The CLI does not trust the folder it was started in", &[], &[
         "trusted directory", "trusted folder", "trusted workspace", "folder is not trusted",
     ]),
@@ -59,7 +58,7 @@ pub(super) static TABLE: [Row; 24] = [
     row(Category::Configuration, "The CLI does not take the arguments it was started with: its version may not be supported", &[], &[
         "unexpected argument", "unknown option", "unknown argument", "unrecognized option", "requires verbose",
     ]),
-    // Said by the operating system. Words of it are also words of providers, so these come first.
+    // Messages of the operating system. Providers use some of these words too, so these rows are first.
     Row { no_access: true, ..row(Category::Configuration,
         "A file or folder that the CLI needs is not accessible: give the user that runs AgentBay access to it", &[], &[]) },
     row(Category::Configuration, "The disk is full: make room on it", &[], &[
@@ -83,7 +82,7 @@ pub(super) static TABLE: [Row; 24] = [
         ]),
     row(Category::Configuration, SETUP, &[], &["error loading config", "error finding codex home", "error parsing config"]),
 
-    // Allowances of a day and more, bursts of a minute, then the words that are used for both.
+    // Quotas of a day and more, bursts of a minute, then words for both.
     row(Category::Quota, QUOTA, &[], &["per day ", "daily quota", "daily limit", "weekly limit", "monthly limit"]),
     row(Category::RateLimit, RATE_LIMIT, &[], &["per minute", "per min ", "per second", "high concurrency"]),
     Row { burst_only: true, ..row(Category::RateLimit, RATE_LIMIT, &[], &[

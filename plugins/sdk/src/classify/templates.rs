@@ -1,4 +1,4 @@
-//! Owns the table in other languages, as the projects of `agentbay plugin new` have it. `RENEW=1` writes the files.
+//! The table in other languages, for the projects of `agentbay plugin new`. `RENEW=1` writes the files.
 
 use std::path::Path;
 use std::{fs, io};
@@ -6,14 +6,14 @@ use std::{fs, io};
 use super::table::{Row, TABLE};
 use crate::testing::golden::category;
 
-const ABOUT: &str = "What CLIs say when they fail, and what kind of failure that is: the table of AgentBay's SDK. The first row \
-    that fits counts.";
+const ABOUT: &str =
+    "Error texts of CLIs and their failure categories: the table of AgentBay's SDK. The first matching row counts.";
 
 fn list<T>(items: &[T], shown: impl Fn(&T) -> String) -> String {
     items.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// The rows, which JavaScript and Python write alike but for the words of a truth value.
+/// The rows for JavaScript and Python, which differ only in their truth values.
 fn rows(yes: &str, no: &str) -> String {
     let row = |row: &Row| {
         let statuses = list(row.statuses, u64::to_string);
@@ -25,12 +25,12 @@ fn rows(yes: &str, no: &str) -> String {
 }
 
 fn javascript() -> String {
-    let fields = "Each row: category, message, HTTP statuses, words, whether it counts only beside a short wait.";
+    let fields = "Each row: category, message, HTTP statuses, words, whether it counts only with a short wait.";
     format!("// {ABOUT}\n// {fields}\nexport const TABLE = [\n{}];\n", rows("true", "false"))
 }
 
 fn python() -> String {
-    let fields = "Each row: category, message, HTTP statuses, words, whether it counts only beside a short wait.";
+    let fields = "Each row: category, message, HTTP statuses, words, whether it counts only with a short wait.";
     format!("\"\"\"{ABOUT}\n\n{fields}\n\"\"\"\n\nTABLE = [\n{}]\n", rows("True", "False"))
 }
 
@@ -51,8 +51,8 @@ fn c() -> String {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "whoever runs the test asks for it")]
-fn the_templates_have_the_table() -> io::Result<()> {
+#[expect(clippy::disallowed_methods, reason = "an explicit request of the person who runs the test")]
+fn the_templates_have_the_table_of_the_sdk() -> io::Result<()> {
     let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../templates");
     for (file, text) in [
         ("js/failure-table.js", javascript()),
@@ -66,7 +66,7 @@ fn the_templates_have_the_table() -> io::Result<()> {
             let is_same = fs::read_to_string(&path)? == text;
             assert!(
                 is_same,
-                "{file} is not the table of the SDK: RENEW=1 cargo test -p agentbay-plugin-sdk the_templates"
+                "{file} differs from the table of the SDK; to update it: RENEW=1 cargo test -p agentbay-plugin-sdk the_templates"
             );
         }
     }

@@ -1,7 +1,7 @@
-//! Owns the words of a report, so that `rate_limit`, `rate-limit`, `RateLimit` and `Rate limit` are the same, and the
-//! numbers in it that are HTTP statuses.
+//! The words of a text, in a form in which `rate_limit`, `rate-limit`, `RateLimit` and `Rate limit` are equal, and the numbers in
+//! it that are HTTP statuses.
 
-/// Words before a number that make it a status. Without them `port 500` and `4290 tokens` would be failures.
+/// Words before a number that mark it as a status. Without them `port 500` and `4290 tokens` would be failures.
 const BEFORE_STATUS: [&str; 14] = [
     "http",
     "status",
@@ -19,23 +19,23 @@ const BEFORE_STATUS: [&str; 14] = [
     "exception",
 ];
 
-/// Words behind a number that make it a count.
+/// Words after a number that mark it as a count.
 const UNITS: [&str; 10] = ["ms", "s", "sec", "seconds", "minutes", "tokens", "characters", "bytes", "lines", "times"];
 
 /// The words of a text.
 #[derive(Debug)]
 pub(super) struct Words {
-    /// In lower case, with one space before and behind each.
+    /// In lower case, with one space before and after each.
     spaced: String,
     /// The HTTP statuses among them.
     statuses: Vec<u64>,
-    /// The operating system let nobody at a file.
+    /// The operating system denied access to a file.
     no_access: bool,
 }
 
 impl Words {
     pub(super) fn of(text: &str) -> Self {
-        let (no_access, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| tells_of_no_access(line));
+        let (no_access, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| denies_access(line));
         let is_minor = |line: &&str| MINOR.iter().any(|word| line.to_lowercase().contains(word));
         Self {
             spaced: spaced(&rest.join("\n")),
@@ -44,13 +44,13 @@ impl Words {
         }
     }
 
-    /// Whether these words come one behind the other. The last one may go on, unless there is a space behind it.
-    pub(super) fn have(&self, words: &str) -> bool {
+    /// Whether the text contains these words in sequence. The last one may be a prefix, unless a space follows it.
+    pub(super) fn contain(&self, words: &str) -> bool {
         self.spaced.match_indices(words).any(|(at, _)| self.spaced[..at].ends_with(' '))
     }
 
-    /// Whether the operating system let nobody at a file, and that was more than a remark.
-    pub(super) fn tell_of_no_access(&self) -> bool {
+    /// Whether the operating system denied access to a file, in more than a warning.
+    pub(super) fn report_no_access(&self) -> bool {
         self.no_access
     }
 
@@ -59,7 +59,7 @@ impl Words {
     }
 }
 
-/// Letters and digits in lower case, anything else as one space, and a space where camelCase begins a word.
+/// Letters and digits in lower case, everything else as one space, and a space at the word starts of camelCase.
 fn spaced(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len() + 2);
     spaced.push(' ');
@@ -80,10 +80,10 @@ fn spaced(text: &str) -> String {
     spaced
 }
 
-/// What a CLI says of trouble that it gets over.
+/// Words of a line that reports a problem from which the CLI recovers.
 const MINOR: [&str; 4] = ["falling back", "not available", "warn", "ignoring"];
 
-/// The operating system's own words for it.
+/// The operating system's messages of denied access.
 const NO_ACCESS: [&str; 11] = [
     "eacces",
     "eperm:",
@@ -98,9 +98,9 @@ const NO_ACCESS: [&str; 11] = [
     "read-only file system",
 ];
 
-/// Whether a line has the operating system's words for a file that nobody is let at. "Permission denied" is also what a
-/// provider says; the system says it behind a path, as in `sh: /opt/cli: Permission denied`.
-fn tells_of_no_access(line: &str) -> bool {
+/// Whether a line has the operating system's message of denied access. Providers also say "permission denied"; the system says it
+/// after a path, as in `sh: /opt/cli: Permission denied`.
+fn denies_access(line: &str) -> bool {
     const DENIED: &str = ": permission denied";
     let line = line.to_lowercase();
     let is_path = |word: &str| word.starts_with(['/', '.', '~']) && word.contains('/') && !word.starts_with("//");
@@ -118,19 +118,19 @@ fn statuses(line: &str) -> Vec<u64> {
     (0..words.len()).filter_map(|at| status(&words, at)).collect()
 }
 
-/// The word at this place as a status. It stands at the beginning of a line, or behind a word that announces one.
+/// The word at this index as a status. A status is at the start of a line, or after a word that announces one.
 fn status(words: &[&str], at: usize) -> Option<u64> {
     let word = words.get(at)?;
     let status = (word.len() == 3).then(|| word.parse::<u64>().ok()).flatten().filter(|it| (400..600).contains(it))?;
     let before = &words[at.saturating_sub(3)..at];
-    // `HTTP/1.1 503`: the version stands between.
+    // `HTTP/1.1 503`: the version is in between.
     let is_announced = before.last().is_none_or(|word| BEFORE_STATUS.contains(word)) || before.contains(&"http");
     let is_count = words.get(at + 1).is_some_and(|word| UNITS.contains(word));
     (is_announced && !is_count).then_some(status)
 }
 
-/// Takes away the backslashes of JSON inside strings, however deep it is nested: CLIs hand a provider's answer on as a string
-/// in a string. Line ends and quotes in it become what they stand for.
+/// Removes the backslashes of JSON in strings at any nesting depth: CLIs pass on a provider's answer as a string in a string. Escaped
+/// line ends and quotes are decoded.
 pub(super) fn unescaped(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut is_escaped = false;

@@ -1,133 +1,132 @@
-//! Owns the reading of Claude-like `stream-json`, which several CLIs print: `system`, `stream_event` (deltas), `assistant`
-//! and `user` (whole messages) and `result`. How the CLIs differ in it is a [`Dialect`]. What a `result` says about the end
-//! is in `result.rs`, errors that are told as text in `error_text.rs`.
+//! Claude-like `stream-json`, which several CLIs print: `system`, `stream_event` (deltas), `assistant` and `user` (whole messages)
+//! and `result`. A [`Dialect`] has the differences between the CLIs. `result.rs` reads the `result`, `possible_error.rs` errors that
+//! are printed as text.
 
-mod error_text;
+mod possible_error;
 mod result;
 
 use serde_json::Value;
 
 use crate::{
-    Background, Event, Level, Outcome, Speech, ToolCall, ToolResult, Usage, UsageScope, finished,
-    json::{self, content_text, count, id, items, shown, some_id, some_text, text},
-    notice, usage_beside,
+    AnswerText, BackgroundTasks, Event, Level, Outcome, ToolCall, ToolResult, Usage, UsageScope, finished,
+    json::{self, content_text, count, id, items, non_empty_id, non_empty_text, text, to_text},
+    notice, usage_of,
 };
-use error_text::ErrorText;
+use possible_error::PossibleError;
 
-/// What a CLI's `input_tokens` holds.
+/// What a CLI's `input_tokens` includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputTokens {
-    /// Everything that was sent.
+    /// All input tokens.
     All,
-    /// Only what neither came from a cache nor went into one.
+    /// Only tokens neither read from a cache nor written to one.
     Uncached,
 }
 
-/// What differs from one CLI that prints Claude-like events to the next.
+/// The differences between CLIs that print Claude-like events.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dialect {
-    /// What the CLI's `input_tokens` holds.
+    /// What the CLI's `input_tokens` includes.
     pub input_tokens: InputTokens,
-    /// How an error of the provider begins which the CLI prints as if the assistant had said it; empty if it does not. Such
-    /// an error reaches to the end of its message.
-    pub error_text: &'static str,
-    /// What the usage of a `result` counts.
+    /// Prefix of a provider's error that the CLI prints as text of the assistant; empty if it does not. Such an error extends to the
+    /// end of its message.
+    pub error_prefix: &'static str,
+    /// The scope of the usage in a `result`.
     pub usage_scope: UsageScope,
 }
 
-/// A prompt as a line of `stream-json` input. An empty block stands behind it: Claude Code looks for commands (`/name`) and
-/// files (`@path`) in the last block of a message, and drops an empty one before it sends the message.
+/// A prompt as a line of `stream-json` input. An empty block follows it: Claude Code searches the last block of a message for
+/// commands (`/name`) and files (`@path`), and drops an empty one before it sends the message.
 pub fn user_message(prompt: &str) -> String {
-    // Readers in JavaScript take these two for line ends, also where they stand in a string.
+    // JavaScript readers take these two characters for line ends, even inside a string.
     let prompt = Value::String(prompt.into()).to_string().replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
     let blocks = format!(r#"[{{"type":"text","text":{prompt}}},{{"type":"text","text":""}}]"#);
     format!(r#"{{"type":"user","message":{{"role":"user","content":{blocks}}}}}"#) + "\n"
 }
 
-/// How much of an unknown name is shown.
+/// Maximum number of characters of an unknown name.
 const KIND_CHARS: usize = 60;
 
-/// The state of one Claude-like stream.
+/// The reader of one Claude-like stream.
 #[derive(Debug)]
 pub struct ClaudeStream {
     dialect: Dialect,
-    /// Text is not passed on: the answer is the one that the `result` holds.
-    is_silent: bool,
+    /// Text is not emitted: the answer is the one in the `result`.
+    suppresses_text: bool,
     session: String,
-    speech: Speech,
-    error_text: ErrorText,
-    /// Id of the message that is being told.
+    answer_text: AnswerText,
+    possible_error: PossibleError,
+    /// Id of the current message.
     message: String,
-    /// Text, reasoning came as deltas since the last whole message, which repeats it.
+    /// Text or reasoning arrived as deltas since the last whole message, which repeats it.
     text_came: bool,
     reasoning_came: bool,
-    /// The message has a block already.
+    /// The message has a block.
     block_came: bool,
-    /// The message was cut off at the limit of tokens: the next one goes on where it ended.
-    goes_on: bool,
+    /// The message reached the token limit: the next one continues it.
+    continues: bool,
     error: String,
-    /// The CLI's name of that error.
+    /// The CLI's code of that error.
     error_code: String,
-    /// The kind of a block of the assistant that is not known.
+    /// The kind of an unknown block of the assistant.
     unknown: String,
-    background: Background,
-    /// The tokens of the turns that ended while helpers worked on.
+    background: BackgroundTasks,
+    /// The tokens of turns that ended while background tasks ran.
     earlier: Option<Usage>,
 }
 
 impl ClaudeStream {
-    /// A stream of this dialect.
+    /// A reader for this dialect.
     pub fn new(dialect: Dialect) -> Self {
         Self {
             dialect,
-            is_silent: false,
+            suppresses_text: false,
             session: String::new(),
-            speech: Speech::default(),
-            error_text: ErrorText::new(dialect.error_text),
+            answer_text: AnswerText::default(),
+            possible_error: PossibleError::new(dialect.error_prefix),
             message: String::new(),
             text_came: false,
             reasoning_came: false,
             block_came: false,
-            goes_on: false,
+            continues: false,
             error: String::new(),
             error_code: String::new(),
             unknown: String::new(),
-            background: Background::default(),
+            background: BackgroundTasks::default(),
             earlier: None,
         }
     }
 
-    /// Passes no text on, so that the answer which the `result` holds counts: what the model says beside an answer that
-    /// follows a schema would make it no JSON.
+    /// Emits no text, so that the answer in the `result` counts. Text besides an answer that follows a schema would make it invalid
+    /// JSON.
     #[must_use]
-    pub fn silent(mut self, is_silent: bool) -> Self {
-        self.is_silent = is_silent;
+    pub fn suppress_text(mut self, suppresses_text: bool) -> Self {
+        self.suppresses_text = suppresses_text;
         self
     }
 
-    /// What the CLI said on its error channel last; empty if nothing.
+    /// The last text from the CLI's error channel; empty if there is none.
     pub fn error(&self) -> &str {
         &self.error
     }
 
-    /// The kind of a block of the assistant that is not known; empty if there was none.
+    /// The kind of an unknown block of the assistant; empty if there is none.
     pub fn unknown(&self) -> &str {
         &self.unknown
     }
 
-    /// The verdict on a process that ended by itself with this code, if it had said that its turn is over while helpers worked
-    /// on.
+    /// The outcome of a process that exited with this code, if it had reported the end of its turn while background tasks ran.
     pub fn exited(&mut self, code: i32) -> Option<Outcome> {
         self.background.exited(code)
     }
 
-    /// Reads one event and adds what it means; false if it is of no known kind.
+    /// Reads one object and adds its events; false if its kind is unknown.
     pub fn read(&mut self, line: &Value, events: &mut Vec<Event>) -> bool {
         let Some(kind) = text(line, &["type"]) else {
             return false;
         };
-        // What a nested agent says is part of a tool call, not of the answer.
-        let is_nested = some_text(line, &["parent_tool_use_id"]).is_some();
+        // The output of a nested agent is part of a tool call, not of the answer.
+        let is_nested = non_empty_text(line, &["parent_tool_use_id"]).is_some();
         match kind {
             "system" => self.system(line, events),
             "stream_event" | "assistant" | "user" if is_nested => {}
@@ -135,12 +134,14 @@ impl ClaudeStream {
             "assistant" => self.assistant(line, events),
             "user" => self.user(line, events),
             "result" => self.result(line, events),
-            // The form of other CLIs that print the same words.
+            // The format of other CLIs with similar events.
             "turn.started" => {}
-            "content" => self
-                .say(&content_text(json::at(line, &["content"]).unwrap_or(&Value::Null)).unwrap_or_default(), events),
+            "content" => self.push_text(
+                &content_text(json::at(line, &["content"]).unwrap_or(&Value::Null)).unwrap_or_default(),
+                events,
+            ),
             "turn.completed" => {
-                events.extend(usage_beside(line, self.dialect.usage_scope).map(Event::Usage));
+                events.extend(usage_of(line, self.dialect.usage_scope).map(Event::Usage));
                 events.push(Event::Done(finished(None)));
             }
             _ => return false,
@@ -150,40 +151,40 @@ impl ClaudeStream {
 
     fn system(&mut self, line: &Value, events: &mut Vec<Event>) {
         match text(line, &["subtype"]) {
-            // Qwen Code's other name for it stands in its one-shot JSON mode.
+            // Qwen Code uses the second name in its one-shot JSON mode.
             Some("init" | "session_start") => self.session(line, events),
-            // Claude Code asks its provider again. A message that was told in part is told anew.
+            // Claude Code retries the provider. A message that was sent in part starts again.
             Some("api_retry") => {
                 if self.text_came {
-                    self.speech.again();
+                    self.answer_text.restart_message();
                     self.text_came = false;
                 }
-                // The last word, if it does not get over it.
+                // The final error, if the retries fail.
                 self.error = retry_notice(line);
                 events.push(notice(Level::Warning, self.error.as_str()));
             }
-            // Qwen Code asks again, in the middle of a message or because it did not like a whole one. Or it has the model go on
-            // where the message broke off.
+            // Qwen Code retries in the middle of a message, or because it rejects a whole one. With `preserveText` the model
+            // continues where the message broke off.
             Some("retry") => {
                 if !json::is_true(line, &["data", "preserveText"]) {
-                    self.speech.again();
+                    self.answer_text.restart_message();
                 }
                 events.push(notice(Level::Warning, "the CLI asks its provider again"));
             }
-            Some("task_started") => self.background.began(task(line)),
+            Some("task_started") => self.background.started(task(line)),
             Some("task_notification" | "task_updated" | "task_progress") if is_over(line) => {
-                self.background.ended(&task(line));
+                self.background.finished(&task(line));
             }
             Some("background_tasks_changed") if json::at(line, &["tasks"]).is_some_and(Value::is_array) => {
-                self.background.are(items(line, &["tasks"]).iter().map(task));
+                self.background.set(items(line, &["tasks"]).iter().map(task));
             }
             Some(_) | None => {}
         }
     }
 
     fn session(&mut self, line: &Value, events: &mut Vec<Event>) {
-        // A process that runs several turns says it again for each.
-        if let Some(id) = some_id(line, &["session_id"]).filter(|id| *id != self.session) {
+        // A process that runs several turns repeats it for each.
+        if let Some(id) = non_empty_id(line, &["session_id"]).filter(|id| *id != self.session) {
             self.session.clone_from(&id);
             events.push(Event::Session(id));
         }
@@ -198,15 +199,15 @@ impl ClaudeStream {
                 self.error.clear();
                 self.block_came = false;
                 self.begin_message(text(event, &["message", "id"]).unwrap_or_default());
-                if !std::mem::take(&mut self.goes_on) {
-                    self.part(events);
+                if !std::mem::take(&mut self.continues) {
+                    self.end_message(events);
                 }
             }
-            Some("message_delta") => self.goes_on = text(event, &["delta", "stop_reason"]) == Some("max_tokens"),
-            // Qwen begins a message within a response without a `message_start`: its blocks count from 0 again.
+            Some("message_delta") => self.continues = text(event, &["delta", "stop_reason"]) == Some("max_tokens"),
+            // Qwen starts a message inside a response without `message_start`: its block index restarts at 0.
             Some("content_block_start") => {
                 if std::mem::replace(&mut self.block_came, true) && count(event, &["index"]) == 0 {
-                    self.part(events);
+                    self.end_message(events);
                 }
             }
             Some("content_block_delta") => self.delta(event, events),
@@ -218,13 +219,13 @@ impl ClaudeStream {
         match text(event, &["delta", "type"]) {
             Some("text_delta") => {
                 self.text_came = true;
-                self.say(text(event, &["delta", "text"]).unwrap_or_default(), events);
+                self.push_text(text(event, &["delta", "text"]).unwrap_or_default(), events);
             }
             Some("thinking_delta") => {
                 self.reasoning_came = true;
-                reason(some_text(event, &["delta", "thinking"]), events);
+                reason(non_empty_text(event, &["delta", "thinking"]), events);
             }
-            // The pieces of a tool call's arguments come whole in the message.
+            // The whole message has the arguments of a tool call.
             Some(_) | None => {}
         }
     }
@@ -236,21 +237,21 @@ impl ClaudeStream {
         self.begin_message(text(line, &["message", "id"]).unwrap_or_default());
         let content = json::at(line, &["message", "content"]).unwrap_or(&Value::Null);
         if let Some(whole) = content.as_str().filter(|_| !self.text_came) {
-            self.say(whole, events);
+            self.push_text(whole, events);
         }
-        // One block may come without its list.
+        // A single block may come without a list.
         let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
         for block in blocks {
             match text(block, &["type"]) {
                 Some("text" | "output_text") if !self.text_came => {
-                    self.say(text(block, &["text"]).unwrap_or_default(), events)
+                    self.push_text(text(block, &["text"]).unwrap_or_default(), events)
                 }
-                Some("thinking") if !self.reasoning_came => reason(some_text(block, &["thinking"]), events),
+                Some("thinking") if !self.reasoning_came => reason(non_empty_text(block, &["thinking"]), events),
                 Some("tool_use") => {
-                    self.part(events);
+                    self.end_message(events);
                     events.push(Event::ToolCall(ToolCall {
                         id: id(block, &["id"]),
-                        name: shown(block, &["name"]),
+                        name: to_text(block, &["name"]),
                         input: json::at(block, &["input"]).map_or_else(|| "{}".to_owned(), Value::to_string),
                     }));
                 }
@@ -266,13 +267,13 @@ impl ClaudeStream {
         self.reasoning_came = false;
     }
 
-    /// Claude tells an error of its provider as a message too, and other words of its own under a model of no provider.
+    /// Claude prints a provider's error as a message too, and its own texts under a synthetic model.
     fn is_error(&mut self, line: &Value) -> bool {
         let code = json::at(line, &["error"]).filter(|error| json::is_error(error));
         if code.is_none() && text(line, &["message", "model"]) != Some("<synthetic>") {
             return false;
         }
-        self.error_code = code.map(json::error_words).unwrap_or_default();
+        self.error_code = code.map(json::error_message).unwrap_or_default();
         let content = json::at(line, &["message", "content"]);
         self.error = content.and_then(content_text).unwrap_or_else(|| self.error_code.clone());
         true
@@ -281,11 +282,11 @@ impl ClaudeStream {
     fn user(&mut self, line: &Value, events: &mut Vec<Event>) {
         for block in items(line, &["message", "content"]) {
             if text(block, &["type"]) == Some("tool_result") {
-                self.part(events);
+                self.end_message(events);
                 let content = json::at(block, &["content"]).and_then(content_text);
                 events.push(Event::ToolResult(ToolResult {
                     id: id(block, &["tool_use_id"]),
-                    output: content.unwrap_or_else(|| shown(block, &["content"])),
+                    output: content.unwrap_or_else(|| to_text(block, &["content"])),
                     is_error: json::is_true(block, &["is_error"]),
                 }));
             }
@@ -297,64 +298,65 @@ impl ClaudeStream {
         if json::at(line, &["result"]).is_some_and(|result| !result.is_null() && content_text(result).is_none()) {
             self.unknown = "result".into();
         }
-        if let Some(failure) = self.error_text.failure(line) {
+        if let Some(failure) = self.possible_error.failure(line) {
             outcome = failure.into();
         }
         if outcome.failure.is_none() {
             self.release(events);
         }
         for denial in items(line, &["permission_denials"]) {
-            events.push(notice(Level::Warning, format!("the tool {} was not allowed", shown(denial, &["tool_name"]))));
+            events
+                .push(notice(Level::Warning, format!("the tool {} was not allowed", to_text(denial, &["tool_name"]))));
         }
         if json::at(line, &["usage"]).is_some_and(Value::is_object) {
-            let told = result::usage(line, self.dialect);
-            // Each turn of a run counts from 0, unless the counts are the session's.
+            let reported = result::usage(line, self.dialect);
+            // The counts of each turn start at 0, unless they are the session's.
             let earlier = self.earlier.filter(|_| self.dialect.usage_scope != UsageScope::Thread);
-            let usage = earlier.map_or(told, |earlier| told.plus(earlier));
+            let usage = earlier.map_or(reported, |earlier| reported.plus(earlier));
             self.earlier = Some(usage);
             events.push(Event::Usage(usage));
         }
-        match self.background.over(outcome) {
+        match self.background.turn_ended(outcome) {
             Some(outcome) => events.push(Event::Done(outcome)),
-            // What comes next belongs to a new message.
-            None => self.part(events),
+            // A new message follows.
+            None => self.end_message(events),
         }
     }
 
-    /// A whole message without deltas may bring a new id; its blocks may also come one by one under the same.
+    /// A whole message without deltas may have a new id; its blocks may also arrive one by one under the same id.
     fn begin_message(&mut self, id: &str) {
         if self.message != id {
             id.clone_into(&mut self.message);
-            if !self.text_came && !self.goes_on {
-                self.speech.part();
+            if !self.text_came && !self.continues {
+                self.answer_text.end_message();
             }
         }
     }
 
-    fn say(&mut self, text: &str, events: &mut Vec<Event>) {
-        if self.is_silent {
+    fn push_text(&mut self, text: &str, events: &mut Vec<Event>) {
+        if self.suppresses_text {
             return;
         }
         self.release(events);
-        let said = self.error_text.hold(text);
-        self.speech.say(said, events);
+        let text = self.possible_error.hold(text);
+        self.answer_text.push(text, events);
     }
 
-    fn part(&mut self, events: &mut Vec<Event>) {
+    fn end_message(&mut self, events: &mut Vec<Event>) {
         self.release(events);
-        self.speech.part();
+        self.answer_text.end_message();
     }
 
-    /// What was held back as an error is none, for something follows it.
+    /// Emits the held-back text: something follows, so it is not an error.
     fn release(&mut self, events: &mut Vec<Event>) {
-        let held = self.error_text.release();
-        self.speech.say(&held, events);
+        let held = self.possible_error.release();
+        self.answer_text.push(&held, events);
     }
 }
 
-/// The id of a helper in the background.
+/// The id of a background task.
 fn task(line: &Value) -> String {
-    let named = ["task_id", "id", "tool_use_id"].iter().find_map(|name| some_id(line, &[name]));
+    let named = ["task_id", "id", "tool_use_id"].iter().find_map(|name| non_empty_id(line, &[name]));
     named.unwrap_or_else(|| line.as_str().map_or_else(|| line.to_string(), String::from))
 }
 
@@ -371,6 +373,6 @@ fn reason(thinking: Option<&str>, events: &mut Vec<Event>) {
 
 fn retry_notice(line: &Value) -> String {
     let [attempt, most, error, status] =
-        ["attempt", "max_retries", "error", "error_status"].map(|name| shown(line, &[name]));
+        ["attempt", "max_retries", "error", "error_status"].map(|name| to_text(line, &[name]));
     format!("the CLI asks its provider again ({attempt} of {most}): {error} {status}").trim_end().to_owned()
 }

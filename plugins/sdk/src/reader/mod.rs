@@ -1,8 +1,8 @@
-//! Owns the finding of JSON objects in what a CLI prints. A line is not a value: several objects may stand on one line, one
-//! may go over several lines, and text may stand before, between and behind them. The grammar, which is more tolerant than
-//! JSON's, is in `object.rs`, that of strings and numbers in `scalar.rs`.
+//! Finds JSON objects in the output of a CLI. A line is not a value: a line may hold several objects, an object may span several
+//! lines, and there may be text before, between and after them. The grammar, which is more tolerant than JSON's, is in
+//! `object.rs`; strings and numbers are in `scalar.rs`.
 //!
-//! Every byte is looked at once, whatever comes, and nothing is recursive: what a CLI prints cannot exhaust the stack.
+//! Every byte is read once for any input, and nothing is recursive: output cannot exhaust the stack.
 
 mod object;
 mod scalar;
@@ -11,91 +11,91 @@ use serde_json::Value;
 
 use object::{Object, Step};
 
-/// How many bytes an object may have: what the host lets through as one line by default. A longer one is text.
+/// Maximum size of an object: the host's default limit of a line. A longer object is text.
 pub const OBJECT_BYTES: usize = 16 * 1024 * 1024;
 
-/// How many bytes of a line of text are held back until it ends. A longer one is given in pieces of this size.
+/// Maximum size of a piece of text. A longer line is emitted in pieces of this size.
 pub const TEXT_BYTES: usize = 1024 * 1024;
 
-/// A piece of what a CLI prints. Put together, the pieces are what it printed.
+/// A piece of output. All pieces together are the whole output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece<'a> {
-    /// An object, and the text that it was read from. The items of an array count as objects of their own.
+    /// An object and its source text. The items of an array count as separate objects.
     Object(Value, &'a str),
-    /// Text that belongs to no object: a line with its line feed, or a part of one.
+    /// Text outside objects: a line with its line feed, or a part of a line.
     Text(&'a str),
 }
 
-/// Finds JSON objects in text that comes in pieces. How it is cut makes no difference to what is found.
+/// Finds JSON objects in a text stream. How the text is split makes no difference to the result.
 ///
-/// An object that is not whole, because the CLI was interrupted within it, ends where it can no longer be JSON; objects that
-/// begin a line within it count then. Tolerated are lone surrogates (they become U+FFFD), control characters and unknown
-/// escapes in strings, `NaN` and `Infinity` (`null`), numbers of any size, commas before a closing bracket. Of a key that
-/// comes twice the last one counts. Containers more than 120 levels deep are given as a string of their JSON.
+/// An incomplete object, for example of an interrupted CLI, ends where it can no longer be JSON; objects inside it that start a
+/// line count then. Tolerated are lone surrogates (they become U+FFFD), control characters and unknown escapes in strings, `NaN`
+/// and `Infinity` (`null`), numbers of any size, and commas before a closing bracket. Of a repeated key the last value counts.
+/// Containers nested more than 120 levels deep become a string of their JSON.
 #[derive(Debug, Default)]
 pub struct JsonReader {
-    /// What is not given yet: the line so far, and the object that is being read.
+    /// Text not emitted yet: the current line, and the object that is being read.
     held: String,
-    /// How much of it was looked at.
+    /// Number of bytes of it that were read.
     at: usize,
-    /// The object that is being read, and where it begins.
+    /// The object that is being read, and its start.
     object: Option<(usize, Object)>,
-    /// The rest of the line belongs to an object that is too long.
+    /// The rest of the line belongs to an overlong object.
     is_overlong: bool,
 }
 
 impl JsonReader {
-    /// Takes more text, cut anywhere, and gives the pieces that are complete.
-    pub fn push(&mut self, text: &str, hear: &mut impl FnMut(Piece<'_>)) {
+    /// Reads more text, split anywhere, and emits the complete pieces.
+    pub fn push(&mut self, text: &str, emit: &mut impl FnMut(Piece<'_>)) {
         let mut held = std::mem::take(&mut self.held);
-        // Whole lines, which is what there is almost always, are not copied.
+        // Whole lines, the usual case, are not copied.
         if held.is_empty() {
-            let given = self.read(text, hear);
-            text[given..].clone_into(&mut held);
+            let emitted = self.read(text, emit);
+            text[emitted..].clone_into(&mut held);
         } else {
             held.push_str(text);
-            let given = self.read(&held, hear);
-            held.drain(..given);
+            let emitted = self.read(&held, emit);
+            held.drain(..emitted);
         }
         self.held = held;
     }
 
-    /// Takes whole lines, joined by line feeds, as the framing `lines` gives them.
-    pub fn push_lines(&mut self, lines: &str, hear: &mut impl FnMut(Piece<'_>)) {
-        self.push(lines, hear);
-        self.push("\n", hear);
+    /// Reads whole lines, joined by line feeds, as the framing `lines` delivers them.
+    pub fn push_lines(&mut self, lines: &str, emit: &mut impl FnMut(Piece<'_>)) {
+        self.push(lines, emit);
+        self.push("\n", emit);
     }
 
-    /// Gives what is left at the end, and begins again.
-    pub fn finish(&mut self, hear: &mut impl FnMut(Piece<'_>)) {
+    /// Emits the rest and resets the reader.
+    pub fn finish(&mut self, emit: &mut impl FnMut(Piece<'_>)) {
         let Self { held, object, .. } = std::mem::take(self);
         let mut begin = 0;
         if let Some((start, object)) = object {
-            begin = give_up(&held, begin, held.len(), &inner(start, &object), hear);
+            begin = emit_incomplete(&held, begin, held.len(), &inner(start, &object), emit);
         }
-        text(&held, begin, held.len(), hear);
+        text(&held, begin, held.len(), emit);
     }
 
-    /// The objects of a text that is complete.
+    /// The objects of a complete text.
     pub fn objects(text: &str) -> Vec<Value> {
         let mut objects = Vec::new();
         let mut reader = Self::default();
-        let mut hear = |piece: Piece<'_>| {
+        let mut emit = |piece: Piece<'_>| {
             if let Piece::Object(value, _) = piece {
                 objects.push(value);
             }
         };
-        reader.push(text, &mut hear);
-        reader.finish(&mut hear);
+        reader.push(text, &mut emit);
+        reader.finish(&mut emit);
         objects
     }
 
-    /// Reads on, and says how much of the text has been given.
-    fn read(&mut self, source: &str, hear: &mut impl FnMut(Piece<'_>)) -> usize {
+    /// Reads on. Returns how much of the text has been emitted.
+    fn read(&mut self, source: &str, emit: &mut impl FnMut(Piece<'_>)) -> usize {
         let mut begin = 0;
         while self.at < source.len() {
             let Some((start, mut object)) = self.object.take() else {
-                begin = self.text(source, begin, hear);
+                begin = self.text(source, begin, emit);
                 continue;
             };
             let end = boundary(source, start + OBJECT_BYTES);
@@ -107,17 +107,17 @@ impl JsonReader {
                 Step::More => {
                     self.is_overlong = true;
                     self.at = end;
-                    begin = give_up(source, begin, end, &inner(start, &object), hear);
+                    begin = emit_incomplete(source, begin, end, &inner(start, &object), emit);
                 }
-                Step::Broken(at) => {
+                Step::Invalid(at) => {
                     self.at = start + at;
-                    begin = give_up(source, begin, self.at, &inner(start, &object), hear);
+                    begin = emit_incomplete(source, begin, self.at, &inner(start, &object), emit);
                 }
-                Step::Whole(members, length) => {
-                    text(source, begin, start, hear);
+                Step::Complete(members, length) => {
+                    text(source, begin, start, emit);
                     begin = start + length;
                     self.at = begin;
-                    hear(Piece::Object(Value::Object(members), &source[start..begin]));
+                    emit(Piece::Object(Value::Object(members), &source[start..begin]));
                 }
             }
         }
@@ -128,11 +128,11 @@ impl JsonReader {
         begin
     }
 
-    /// Looks for the next object or line end, and says from where on text is held.
-    fn text(&mut self, source: &str, begin: usize, hear: &mut impl FnMut(Piece<'_>)) -> usize {
-        let sign = |byte: &u8| *byte == b'\n' || (*byte == b'{' && !self.is_overlong);
+    /// Searches the next object or line end. Returns the start of the text that is held back.
+    fn text(&mut self, source: &str, begin: usize, emit: &mut impl FnMut(Piece<'_>)) -> usize {
+        let is_delimiter = |byte: &u8| *byte == b'\n' || (*byte == b'{' && !self.is_overlong);
         let end = boundary(source, self.at.max(begin + TEXT_BYTES));
-        match source.as_bytes()[self.at..end].iter().position(sign).map(|at| self.at + at) {
+        match source.as_bytes()[self.at..end].iter().position(is_delimiter).map(|at| self.at + at) {
             Some(at) if source.as_bytes()[at] == b'{' => {
                 self.object = Some((at, Object::default()));
                 self.at = at + 1;
@@ -141,64 +141,64 @@ impl JsonReader {
             Some(at) => {
                 self.is_overlong = false;
                 self.at = at + 1;
-                text(source, begin, self.at, hear);
+                text(source, begin, self.at, emit);
                 self.at
             }
             None => {
                 self.at = end;
                 let is_long = end - begin >= TEXT_BYTES;
-                text(source, begin, if is_long { end } else { begin }, hear);
+                text(source, begin, if is_long { end } else { begin }, emit);
                 if is_long { end } else { begin }
             }
         }
     }
 }
 
-/// Where the whole objects stand that begin a line within one that is not whole.
+/// The complete objects inside an incomplete one that start a line.
 fn inner(start: usize, object: &Object) -> Vec<(usize, usize)> {
     object.inner().iter().map(|(from, to)| (start + from, start + to)).collect()
 }
 
-/// Gives up an object that ends at a place: what is in it are lines of text, and the objects that begin one. Says from where
-/// on text is held: from the beginning of the last line.
-fn give_up(
+/// Emits an incomplete object that ends at `end` as lines of text and the objects that start one. Returns the start of the text
+/// that is held back, which is the start of the last line.
+fn emit_incomplete(
     source: &str,
     mut begin: usize,
     end: usize,
     inner: &[(usize, usize)],
-    hear: &mut impl FnMut(Piece<'_>),
+    emit: &mut impl FnMut(Piece<'_>),
 ) -> usize {
     for &(from, to) in inner {
-        begin = lines(source, begin, from, hear);
-        // It was read before: there is nothing in it that is not JSON.
-        if let Step::Whole(members, _) = Object::default().read(&source[from..to]) {
-            text(source, begin, from, hear);
-            hear(Piece::Object(Value::Object(members), &source[from..to]));
+        begin = lines(source, begin, from, emit);
+        // It was read before, so it is valid JSON.
+        if let Step::Complete(members, _) = Object::default().read(&source[from..to]) {
+            text(source, begin, from, emit);
+            emit(Piece::Object(Value::Object(members), &source[from..to]));
             begin = to;
         }
     }
-    lines(source, begin, end, hear)
+    lines(source, begin, end, emit)
 }
 
-/// Gives the whole lines, and says where the rest begins.
-fn lines(source: &str, begin: usize, end: usize, hear: &mut impl FnMut(Piece<'_>)) -> usize {
+/// Emits the whole lines. Returns the start of the rest.
+fn lines(source: &str, begin: usize, end: usize, emit: &mut impl FnMut(Piece<'_>)) -> usize {
     let mut at = begin;
     for line in source[begin..end].split_inclusive('\n').filter(|line| line.ends_with('\n')) {
-        text(source, at, at + line.len(), hear);
+        text(source, at, at + line.len(), emit);
         at += line.len();
     }
     at
 }
 
-fn text(source: &str, mut begin: usize, end: usize, hear: &mut impl FnMut(Piece<'_>)) {
+fn text(source: &str, mut begin: usize, end: usize, emit: &mut impl FnMut(Piece<'_>)) {
     while begin < end {
         let next = boundary(source, begin + TEXT_BYTES).min(end);
-        hear(Piece::Text(&source[begin..next]));
+        emit(Piece::Text(&source[begin..next]));
         begin = next;
     }
 }
 
-/// The place, or the first one behind it at which a character begins.
+/// The first character boundary at or after a position.
 fn boundary(source: &str, mut at: usize) -> usize {
     while at < source.len() && !source.is_char_boundary(at) {
         at += 1;

@@ -1,25 +1,24 @@
-//! Owns the grammar of one object: what may follow what, and the values that are being built, without recursion.
+//! The grammar of one object: the allowed order of tokens, and the values that are being built, without recursion.
 
 use serde_json::{Map, Value};
 
 use super::scalar;
 
-/// How many containers may stand within one another. What is deeper is kept as a string: values are dropped, copied and
-/// written recursively.
+/// Maximum nesting depth of containers. Deeper ones are kept as a string: values are dropped, cloned and serialised recursively.
 const DEPTH: usize = 120;
 
-/// How far the reading has come.
+/// The result of reading.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// All was read, and more has to come.
+    /// Everything was read, and the object is not complete.
     More,
-    /// What stands at this place cannot be.
-    Broken(usize),
-    /// The object is whole and has so many bytes.
-    Whole(Map<String, Value>, usize),
+    /// The byte at this position is invalid.
+    Invalid(usize),
+    /// The object is complete, with its length in bytes.
+    Complete(Map<String, Value>, usize),
 }
 
-/// What may come next.
+/// The expected token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     KeyOrEnd,
@@ -29,7 +28,7 @@ enum Next {
     CommaOrEnd,
 }
 
-/// The string or word that is being read, by where it begins.
+/// The string or word that is being read, with its start.
 #[derive(Clone, Copy, Debug)]
 enum Token {
     String(usize),
@@ -39,26 +38,26 @@ enum Token {
 /// A container that is being read.
 #[derive(Debug)]
 enum Open {
-    Object { members: Map<String, Value>, key: String, begins_line: Option<usize> },
+    Object { members: Map<String, Value>, key: String, starts_line: Option<usize> },
     Array(Vec<Value>),
 }
 
-/// An object that is being read. Places are counted from its beginning.
+/// An object that is being read. Positions are relative to its start.
 #[derive(Debug)]
 pub(super) struct Object {
     at: usize,
     next: Next,
     token: Option<Token>,
     open: Vec<Open>,
-    /// The containers below those, each with whether it is an object.
+    /// The containers nested below the maximum depth; true for an object.
     deep: Vec<bool>,
     deep_from: usize,
-    /// Where whole objects stand that begin a line.
+    /// Positions of the complete objects that start a line.
     inner: Vec<(usize, usize)>,
 }
 
 impl Default for Object {
-    /// One whose opening bracket is the next to come.
+    /// An object before its opening bracket.
     fn default() -> Self {
         Self {
             at: 0,
@@ -73,22 +72,22 @@ impl Default for Object {
 }
 
 impl Object {
-    /// Where the whole objects stand that begin a line, in their order, none within another.
+    /// Positions of the complete objects that start a line, in order, none within another.
     pub(super) fn inner(&self) -> &[(usize, usize)] {
         &self.inner
     }
 
-    /// Reads on. `text` begins with the object, and is longer than the last time.
+    /// Reads on. `text` starts with the object, and is longer than in the previous call.
     pub(super) fn read(&mut self, text: &str) -> Step {
         while self.at < text.len() {
             let is_ahead = match self.token {
                 Some(Token::String(from)) => self.string(text, from),
                 Some(Token::Word(from)) => self.word(text, from),
-                // Whether it belongs to this object, the next sign tells.
+                // The next character shows whether it belongs to this object.
                 None if self.at + 1 == text.len() && self.may_be_an_event(text) => return Step::More,
-                None if self.is_an_event(text) => return Step::Broken(self.at),
-                None => match self.sign(text) {
-                    Ok(Some(members)) => return Step::Whole(members, self.at),
+                None if self.is_an_event(text) => return Step::Invalid(self.at),
+                None => match self.punctuation(text) {
+                    Ok(Some(members)) => return Step::Complete(members, self.at),
                     Ok(None) => Some(true),
                     Err(()) => None,
                 },
@@ -96,13 +95,13 @@ impl Object {
             match is_ahead {
                 Some(true) => {}
                 Some(false) => return Step::More,
-                None => return Step::Broken(self.at),
+                None => return Step::Invalid(self.at),
             }
         }
         Step::More
     }
 
-    /// Reads a string on. False: its end has not come. None: it cannot be one, for it goes over the end of its line.
+    /// Continues a string. False: its end is missing. `None`: it is not a string, since it contains a line end.
     fn string(&mut self, text: &str, from: usize) -> Option<bool> {
         let bytes = text.as_bytes();
         loop {
@@ -135,7 +134,7 @@ impl Object {
         Some(true)
     }
 
-    /// Reads a number or a name on. False: its end has not come. None: there is no such name.
+    /// Continues a number or a name. False: its end is missing. `None`: there is no such name.
     fn word(&mut self, text: &str, from: usize) -> Option<bool> {
         let Some(length) = text.as_bytes()[self.at..].iter().position(|byte| !scalar::is_word(*byte)) else {
             self.at = text.len();
@@ -148,8 +147,8 @@ impl Object {
         Some(true)
     }
 
-    /// Reads one sign between strings and words. Gives the members if it ends the object.
-    fn sign(&mut self, text: &str) -> Result<Option<Map<String, Value>>, ()> {
+    /// Reads one character between strings and words. Returns the members if it completes the object.
+    fn punctuation(&mut self, text: &str) -> Result<Option<Map<String, Value>>, ()> {
         let byte = text.as_bytes()[self.at];
         match (byte, self.next) {
             (b' ' | b'\t' | b'\r' | b'\n', _) => {}
@@ -175,14 +174,14 @@ impl Object {
         Ok(None)
     }
 
-    /// Whether an object begins a line here.
+    /// Whether an object starts a line here.
     fn may_be_an_event(&self, text: &str) -> bool {
         let is_within = !self.open.is_empty() && matches!(self.next, Next::Value | Next::ValueOrEnd);
-        is_within && text[self.at..].starts_with('{') && begins_line(text, self.at)
+        is_within && text[self.at..].starts_with('{') && starts_line(text, self.at)
     }
 
-    /// Whether an object begins a line here that is none of this one's, which broke off at the end of the line before: nobody
-    /// writes the value of a key on a line of its own without indentation, nor the items of an inner list in one line each.
+    /// Whether an object starts a line here that is not part of this one, which broke off at the end of the line before: no CLI
+    /// prints the value of a key on its own line without indentation, nor each item of an inner list on its own line.
     fn is_an_event(&self, text: &str) -> bool {
         self.may_be_an_event(text) && (self.is_in_object() || text[self.at + 1..].starts_with(['"', '}']))
     }
@@ -194,10 +193,10 @@ impl Object {
     fn begin(&mut self, text: &str, is_object: bool) {
         self.next = if is_object { Next::KeyOrEnd } else { Next::ValueOrEnd };
         if self.open.len() < DEPTH {
-            let begins_line = begins_line(text, self.at);
+            let starts_line = starts_line(text, self.at);
             self.open.push(if is_object {
-                let begins_line = begins_line.then_some(self.at);
-                Open::Object { members: Map::new(), key: String::new(), begins_line }
+                let starts_line = starts_line.then_some(self.at);
+                Open::Object { members: Map::new(), key: String::new(), starts_line }
             } else {
                 Open::Array(Vec::new())
             });
@@ -209,7 +208,7 @@ impl Object {
         self.deep.push(is_object);
     }
 
-    /// The innermost container ends. Gives the members if that is the whole object.
+    /// Ends the innermost container. Returns the members if it is the whole object.
     fn end(&mut self, text: &str) -> Option<Map<String, Value>> {
         if self.deep.pop().is_some() {
             if self.deep.is_empty() {
@@ -221,8 +220,8 @@ impl Object {
         match self.open.pop()? {
             Open::Array(items) => self.put(Value::Array(items)),
             Open::Object { members, .. } if self.open.is_empty() => return Some(members),
-            Open::Object { members, begins_line, .. } => {
-                if let Some(from) = begins_line {
+            Open::Object { members, starts_line, .. } => {
+                if let Some(from) = starts_line {
                     while self.inner.last().is_some_and(|(inner, _)| *inner > from) {
                         self.inner.pop();
                     }
@@ -249,9 +248,9 @@ impl Object {
     }
 }
 
-/// Whether nothing stands before a place on its line but what stands between the items of an array. Indentation is how a
-/// value of another one is written, unless it follows a bracket or a comma that begins the line.
-fn begins_line(text: &str, at: usize) -> bool {
+/// Whether only separators of array items precede a position on its line. Indentation marks a value of another one, unless it
+/// follows a bracket or a comma at the start of the line.
+fn starts_line(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches(['[', ',', ' ']);
     before.ends_with('\n') && !text[before.len()..at].starts_with(' ')
 }

@@ -1,13 +1,13 @@
-//! Owns strings, numbers and names as CLIs write them, JSON or not quite.
+//! Strings, numbers and names as CLIs write them, in JSON or a similar form.
 
 use serde_json::{Number, Value};
 
-/// Whether a byte may stand in a number or a name.
+/// Whether a byte may be part of a number or a name.
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// The value of a number or a name; none if it is neither. A number that is too large becomes the largest.
+/// The value of a number or a name; `None` if it is neither. A number that is too large becomes the largest.
 pub(super) fn word(word: &str) -> Option<Value> {
     match word {
         "true" => return Some(Value::Bool(true)),
@@ -25,7 +25,7 @@ pub(super) fn word(word: &str) -> Option<Value> {
     Number::from_f64(number.clamp(f64::MIN, f64::MAX)).map(Value::Number)
 }
 
-/// What stands between the quotes of a string, without its escapes.
+/// The content between the quotes of a string, with its escapes decoded.
 pub(super) fn string(raw: &str) -> String {
     let mut plain = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -37,36 +37,36 @@ pub(super) fn string(raw: &str) -> String {
     plain
 }
 
-/// Reads an escape behind its backslash, and gives what follows it. One that is not known stands for itself.
+/// Decodes an escape after its backslash and returns the rest. An unknown escape is kept as is.
 fn escape<'a>(escaped: &'a str, plain: &mut String) -> &'a str {
-    let mut signs = escaped.chars();
-    match signs.next() {
-        Some(sign @ ('"' | '\\' | '/' | '\'')) => plain.push(sign),
+    let mut chars = escaped.chars();
+    match chars.next() {
+        Some(c @ ('"' | '\\' | '/' | '\'')) => plain.push(c),
         Some('b') => plain.push('\u{8}'),
         Some('f') => plain.push('\u{c}'),
         Some('n') => plain.push('\n'),
         Some('r') => plain.push('\r'),
         Some('t') => plain.push('\t'),
-        Some('u') if unit(signs.as_str()).is_some() => return unicode(signs.as_str(), plain),
+        Some('u') if unit(chars.as_str()).is_some() => return unicode(chars.as_str(), plain),
         _ => {
             plain.push('\\');
             return escaped;
         }
     }
-    signs.as_str()
+    chars.as_str()
 }
 
-/// Reads the four digits behind `\u`, and the second half of a surrogate pair. A half without its other is U+FFFD.
+/// Decodes the four digits after `\u`, and the second half of a surrogate pair. A lone surrogate becomes U+FFFD.
 fn unicode<'a>(digits: &'a str, plain: &mut String) -> &'a str {
     let Some((first, behind)) = unit(digits) else { return digits };
     let second = behind.strip_prefix("\\u").and_then(unit);
     let pair = second.and_then(|(second, behind)| {
-        let sign = char::decode_utf16([first, second]).next()?.ok().filter(|sign| u32::from(*sign) > 0xffff)?;
-        Some((sign, behind))
+        let c = char::decode_utf16([first, second]).next()?.ok().filter(|c| u32::from(*c) > 0xffff)?;
+        Some((c, behind))
     });
-    let (sign, behind) =
+    let (c, behind) =
         pair.unwrap_or_else(|| (char::from_u32(u32::from(first)).unwrap_or(char::REPLACEMENT_CHARACTER), behind));
-    plain.push(sign);
+    plain.push(c);
     behind
 }
 

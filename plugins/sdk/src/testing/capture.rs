@@ -1,4 +1,4 @@
-//! Owns recorded runs of CLIs: a folder with `stdout`, perhaps `stderr`, and `meta.json`.
+//! Recorded runs of CLIs: a folder with `stdout`, `meta.json` and optionally `stderr`.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -13,13 +13,13 @@ use crate::{Agent, ExitStatus, KillReason, StreamName, Turn};
 pub struct Capture {
     /// The folder it was read from.
     pub folder: PathBuf,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: String,
     /// How it ended.
     pub exit: ExitStatus,
-    /// The lines of both streams in the order in which they came, each with whether it is of standard output.
+    /// The lines of both streams in the order of their reads; true for standard output.
     lines: Vec<(bool, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Capture {
     /// Reads a recorded run.
     ///
     /// # Errors
-    /// If a file is missing or says neither an exit code nor a signal.
+    /// If a file is missing or has neither an exit code nor a signal.
     pub fn read(folder: impl AsRef<Path>) -> io::Result<Self> {
         let folder = folder.as_ref();
         let meta: Value = serde_json::from_slice(&fs::read(folder.join("meta.json"))?)?;
@@ -66,12 +66,12 @@ impl Capture {
         self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// Hands both streams over in the order in which they came, lines at a time.
+    /// Replays both streams in the recorded order, grouped by lines.
     pub fn replay<A: Agent>(&self, turn: &Turn, grouping: Grouping) -> Replay {
         self.replay_lines::<A>(turn, self.lines.len(), grouping, self.exit)
     }
 
-    /// Hands over only so many lines.
+    /// Replays the first `count` lines.
     pub(super) fn replay_lines<A: Agent>(
         &self,
         turn: &Turn,
@@ -87,7 +87,7 @@ impl Capture {
         self.lines.len()
     }
 
-    /// The first lines, those of one stream joined up to the grouping's number.
+    /// The first lines, with consecutive lines of a stream joined up to the size of the grouping.
     pub(super) fn pieces(&self, count: usize, grouping: Grouping) -> Vec<(StreamName, String)> {
         let most = match grouping {
             Grouping::Whole => usize::MAX,
@@ -107,8 +107,7 @@ impl Capture {
     }
 }
 
-/// Without colours and other orders to a terminal, which the host takes away before a plugin sees them. These are the ones
-/// that CLIs print: from `ESC [` to a letter.
+/// Removes terminal escape sequences, as the host does before a plugin reads the output. CLIs print those from `ESC [` to a letter.
 fn plain(text: &str) -> String {
     let mut pieces = text.split("\u{1b}[");
     let first = pieces.next().unwrap_or_default();

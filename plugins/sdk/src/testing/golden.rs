@@ -1,5 +1,5 @@
-//! Owns what is expected of a recorded run: `golden.json` beside it, with the events and the outcome. With the variable
-//! `RENEW=1` it is written anew instead of compared; read the difference before you keep it.
+//! `golden.json`: the expected events and outcome of a recorded run. The variable `RENEW=1` writes the file instead of comparing
+//! it; review the difference before you keep it.
 
 use std::{env, fs, io};
 
@@ -12,21 +12,21 @@ use crate::{
 
 const FILE: &str = "golden.json";
 
-/// Compares each recorded run with what is expected of it, or writes that anew. `turn` gives the turn of a run.
+/// Compares each recorded run with its `golden.json`, or writes the file. `turn` returns the turn of a run.
 ///
 /// # Errors
 /// If a file cannot be read or written, or, with all of the differences, if one is not as expected.
 pub fn compare<A: Agent>(captures: &[Capture], turn: impl Fn(&Capture) -> Turn) -> io::Result<()> {
-    let renew = is_to_renew();
+    let renew = is_renewing();
     let mut differences = String::new();
     for capture in captures {
-        let told = golden(&capture.replay::<A>(&turn(capture), Grouping::Whole));
+        let actual = golden(&capture.replay::<A>(&turn(capture), Grouping::Whole));
         let path = capture.folder.join(FILE);
         let expected = fs::read_to_string(&path).unwrap_or_default();
-        if told != expected {
-            differences += &format!("{}:\n{}", capture.name(), difference(&expected, &told));
+        if actual != expected {
+            differences += &format!("{}:\n{}", capture.name(), difference(&expected, &actual));
             if renew {
-                fs::write(&path, &told)?;
+                fs::write(&path, &actual)?;
             }
         }
     }
@@ -40,23 +40,23 @@ pub fn compare<A: Agent>(captures: &[Capture], turn: impl Fn(&Capture) -> Turn) 
 }
 
 #[expect(clippy::disallowed_methods, reason = "a switch of a test run, which has no settings")]
-fn is_to_renew() -> bool {
+fn is_renewing() -> bool {
     env::var_os("RENEW").is_some()
 }
 
-/// One event a line, so that a difference can be read.
+/// The file content: one event a line, which keeps differences readable.
 fn golden(replay: &Replay) -> String {
     let events: Vec<String> = replay.events.iter().map(|event| event_json(event).to_string()).collect();
     format!("{{\"events\":[\n{}\n],\n\"outcome\":{}}}\n", events.join(",\n"), outcome_json(&replay.outcome))
 }
 
 /// The lines that only one of the two has.
-fn difference(expected: &str, told: &str) -> String {
+fn difference(expected: &str, actual: &str) -> String {
     let only = |text: &str, other: &str, sign: char| {
         let lines = text.lines().filter(|line| !other.lines().any(|known| known == *line));
         lines.map(|line| format!("  {sign} {line}\n")).collect::<String>()
     };
-    let lines = only(expected, told, '-') + &only(told, expected, '+');
+    let lines = only(expected, actual, '-') + &only(actual, expected, '+');
     if lines.is_empty() { "  the order differs\n".into() } else { lines }
 }
 

@@ -1,16 +1,16 @@
-//! Owns what must hold for every recorded run of every CLI, whatever it says.
+//! The properties of every recorded run of every CLI.
 
 use std::io;
 
 use serde_json::Value;
 
-use super::{Capture, GROUPINGS, Grouping, Replay, damaged, ended, replay};
+use super::{Capture, GROUPINGS, Grouping, Replay, corrupted, finish, replay};
 use crate::{Agent, Event, ExitStatus, NO_OUTPUT, Outcome, StreamName, Transcript, Turn, finished};
 
-/// Lines that are longer have nothing new in them.
+/// Longer lines are skipped: they cover nothing new.
 const LONG_LINE: usize = 20_000;
 
-/// Any grouping of the lines gives the same.
+/// The result is the same for every grouping of the lines.
 ///
 /// # Errors
 /// With what differs.
@@ -18,44 +18,45 @@ pub fn check_groupings<A: Agent>(capture: &Capture, turn: &Turn) -> io::Result<(
     let whole = capture.replay::<A>(turn, Grouping::Whole);
     for grouping in GROUPINGS {
         let other = capture.replay::<A>(turn, grouping);
-        check(other == whole, || format!("{}, {grouping:?}: {other:?} is not {whole:?}", capture.name()))?;
+        check(other == whole, || format!("{}, {grouping:?}: {other:?} instead of {whole:?}", capture.name()))?;
     }
     Ok(())
 }
 
-/// Cut off behind any line, a run is a success only if the CLI had said that it was done. A CLI that never says so passes
-/// this only if it is judged by its exit.
+/// A run that is truncated after any line is a success only if the CLI had reported its end. A CLI that never reports it passes only
+/// if its exit status decides.
 ///
 /// # Errors
-/// With the first line behind which it is not so.
+/// With the first line after which this is violated.
 pub fn check_truncated<A: Agent>(capture: &Capture, turn: &Turn) -> io::Result<()> {
     for count in 0..capture.line_count() {
         for exit in [ExitStatus::Code(0), ExitStatus::Code(1), capture.exit] {
-            let told = capture.replay_lines::<A>(turn, count, Grouping::Whole, exit);
-            let is_right =
-                told.outcome.failure.is_some() || said_done(&told.events) || (count == 0 && is_silent(&told));
-            check(is_right, || format!("{}: a success behind {count} lines, {exit:?}", capture.name()))?;
+            let replay = capture.replay_lines::<A>(turn, count, Grouping::Whole, exit);
+            let is_right = replay.outcome.failure.is_some()
+                || reported_success(&replay.events)
+                || (count == 0 && is_without_output(&replay));
+            check(is_right, || format!("{}: a success after {count} lines, {exit:?}", capture.name()))?;
         }
     }
     Ok(())
 }
 
-/// With any line of standard output cut or replaced by something that is no event, a run that had events is a success only
-/// if the CLI had said that it was done.
+/// A run with events in which any line of standard output is truncated or replaced by something that is not an event is a success
+/// only if the CLI had reported its end.
 ///
 /// # Errors
-/// With the output with which it is not so.
-pub fn check_damaged<A: Agent>(capture: &Capture, turn: &Turn) -> io::Result<()> {
-    for stdout in damaged(&capture.stdout) {
-        let told = replay::<A>(turn, &stdout, Grouping::Whole, ExitStatus::Code(0));
-        // Without a single event it is plain text.
-        let is_right = told.events.is_empty() || told.outcome.failure.is_some() || said_done(&told.events);
+/// With the output that violates this.
+pub fn check_corrupted<A: Agent>(capture: &Capture, turn: &Turn) -> io::Result<()> {
+    for stdout in corrupted(&capture.stdout) {
+        let replay = replay::<A>(turn, &stdout, Grouping::Whole, ExitStatus::Code(0));
+        // Without any event it is plain text.
+        let is_right = replay.events.is_empty() || replay.outcome.failure.is_some() || reported_success(&replay.events);
         check(is_right, || format!("{}: a success of {stdout}", capture.name()))?;
     }
     Ok(())
 }
 
-/// Two runs whose lines come in turns give what each gives alone.
+/// Two interleaved runs give the same as each of them alone.
 ///
 /// # Errors
 /// With the names of the two.
@@ -80,13 +81,13 @@ pub fn check_interleaved<A: Agent>(one: &Capture, other: &Capture, turn: &Turn) 
     }
     for (capture, transcript, _, events) in both {
         let alone = capture.replay::<A>(turn, Grouping::Each(1));
-        let told = ended(transcript, events, capture.exit);
-        check(told == alone, || format!("{} and {}: {told:?} is not {alone:?}", one.name(), other.name()))?;
+        let replay = finish(transcript, events, capture.exit);
+        check(replay == alone, || format!("{} and {}: {replay:?} instead of {alone:?}", one.name(), other.name()))?;
     }
     Ok(())
 }
 
-/// No event makes the plugin trap in which any one value is another than it should be. INV-CLI-PARSE-001.
+/// No event in which any one value has another type makes the plugin panic. INV-CLI-PARSE-001.
 pub fn check_mutated<A: Agent>(capture: &Capture, turn: &Turn) {
     let mut transcript = A::Transcript::new(turn);
     transcript.begin(turn);
@@ -98,7 +99,7 @@ pub fn check_mutated<A: Agent>(capture: &Capture, turn: &Turn) {
     let _ = transcript.exit(capture.exit);
 }
 
-/// The value with each of its inner values in turn replaced by others.
+/// The value with each of its inner values replaced in turn.
 fn mutations(value: &Value) -> Vec<Value> {
     let mut mutated = vec![Value::Null, Value::from(-7), Value::from("é"), Value::from_iter([Value::Null])];
     match value {
@@ -125,15 +126,15 @@ fn mutations(value: &Value) -> Vec<Value> {
     mutated
 }
 
-/// Whether the run was answered as one in which nothing was printed.
-pub(super) fn is_silent(told: &Replay) -> bool {
-    told.events.is_empty() && told.outcome == finished(Some(NO_OUTPUT.into()))
+/// Whether the outcome is that of a run without output.
+pub(super) fn is_without_output(replay: &Replay) -> bool {
+    replay.events.is_empty() && replay.outcome == finished(Some(NO_OUTPUT.into()))
 }
 
-fn said_done(events: &[Event]) -> bool {
+fn reported_success(events: &[Event]) -> bool {
     events.iter().any(|event| matches!(event, Event::Done(Outcome { failure: None, .. })))
 }
 
-fn check(is_right: bool, complaint: impl FnOnce() -> String) -> io::Result<()> {
-    if is_right { Ok(()) } else { Err(io::Error::other(complaint())) }
+fn check(is_right: bool, message: impl FnOnce() -> String) -> io::Result<()> {
+    if is_right { Ok(()) } else { Err(io::Error::other(message())) }
 }

@@ -1,7 +1,6 @@
-//! Owns what a plugin's tests need: a turn to begin with, output to replay, and ways to cut it into pieces. Recorded runs are
-//! in `capture.rs`, what is expected of them in `golden.rs`, what must hold for each in `invariants.rs`, what the model said in
-//! them in `scripted.rs`, and runs that are made up in `generated`. `suite!` writes the tests that plugins have in common. Not there
-//! in a component.
+//! Support for a plugin's tests: turns, replay of output, and ways to group it. `capture.rs` has recorded runs, `golden.rs` their
+//! expected events, `invariants.rs` their properties, `scripted.rs` the answers of the model in them, `generated` random runs.
+//! `suite!` writes the common tests of plugins. Not part of a component.
 
 mod capture;
 mod generated;
@@ -17,12 +16,12 @@ use crate::{Agent, Event, ExitStatus, Framing, Outcome, Permission, StreamName, 
 pub use capture::{Capture, captures};
 pub use generated::{Call, Script, Step, check_generated, claude_lines, scripts};
 pub use golden::{compare, events_json, outcome_json};
-pub use invariants::{check_damaged, check_groupings, check_interleaved, check_mutated, check_truncated};
+pub use invariants::{check_corrupted, check_groupings, check_interleaved, check_mutated, check_truncated};
 pub use mutated::check_mutated_streams;
 pub use scripted::{MARKDOWN, PLAIN, answer_of};
 pub use suite::{Suite, suite};
 
-/// A turn with this prompt in `/repo`, in which the client wants deltas. Change what a test is about.
+/// A turn with this prompt in `/repo`, with deltas. Change the fields that a test is about.
 pub fn turn(prompt: &str) -> Turn {
     Turn {
         prompt: prompt.into(),
@@ -39,29 +38,29 @@ pub fn turn(prompt: &str) -> Turn {
     }
 }
 
-/// How output is cut into calls of `Transcript::output`.
+/// The split of output into calls of `Transcript::output`.
 #[derive(Clone, Copy, Debug)]
 pub enum Grouping {
     /// All in one call.
     Whole,
-    /// So many lines a call, or with the framing `text` so many characters.
+    /// N lines a call, or with the framing `text` N characters.
     Each(usize),
 }
 
-/// Groupings for a test that none of them makes a difference.
+/// Groupings for tests that the grouping makes no difference.
 pub const GROUPINGS: [Grouping; 5] =
     [Grouping::Each(1), Grouping::Each(2), Grouping::Each(3), Grouping::Each(7), Grouping::Whole];
 
-/// What a plugin made of a process's output.
+/// The result of a plugin for a process's output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    /// The events of `Transcript::output`, in their order.
+    /// The events of `Transcript::output`, in order.
     pub events: Vec<Event>,
-    /// What `Event::Done` said, or else what `Transcript::exit` answered.
+    /// The outcome of `Event::Done`, or else of `Transcript::exit`.
     pub outcome: Outcome,
 }
 
-/// Hands standard output over as the host does with the framing that the agent asks for.
+/// Replays standard output as the host does, with the agent's framing.
 pub fn replay<A: Agent>(turn: &Turn, stdout: &str, grouping: Grouping, exit: ExitStatus) -> Replay {
     let pieces = pieces(stdout, A::describe().framing, grouping);
     feed::<A>(turn, pieces.iter().map(|piece| (StreamName::Stdout, piece.as_str())), exit)
@@ -78,10 +77,10 @@ fn feed<'a, A: Agent>(
     for (source, piece) in pieces {
         events.extend(transcript.output(source, piece));
     }
-    ended(transcript, events, exit)
+    finish(transcript, events, exit)
 }
 
-fn ended(mut transcript: impl Transcript, events: Vec<Event>, exit: ExitStatus) -> Replay {
+fn finish(mut transcript: impl Transcript, events: Vec<Event>, exit: ExitStatus) -> Replay {
     let done =
         events.iter().find_map(|event| if let Event::Done(outcome) = event { Some(outcome.clone()) } else { None });
     let outcome = done.unwrap_or_else(|| transcript.exit(exit));
@@ -89,7 +88,7 @@ fn ended(mut transcript: impl Transcript, events: Vec<Event>, exit: ExitStatus) 
 }
 
 impl Replay {
-    /// What the client gets to read: the texts, with a blank line between two messages; without any, the outcome's answer.
+    /// The answer that the client receives: the texts, with a blank line between messages; without any, the outcome's answer.
     pub fn answer(&self) -> String {
         let mut answer = String::new();
         for event in &self.events {
@@ -115,10 +114,9 @@ fn pieces(stdout: &str, framing: Framing, grouping: Grouping) -> Vec<String> {
     units.chunks(size.max(1)).map(|group| group.join(glue)).collect()
 }
 
-/// Ways in which recorded output can be damaged: cut off behind every line and within it, and every line replaced by
-/// something that is no event. A plugin must not panic on any of them, nor call a turn finished that began with an event and
-/// has no end.
-pub fn damaged(stdout: &str) -> Vec<String> {
+/// Corrupted variants of recorded output: truncated after and inside every line, and every line replaced by something that is not an
+/// event. A plugin must not panic on any of them, nor report a finished turn if it started with an event and has no end.
+pub fn corrupted(stdout: &str) -> Vec<String> {
     let lines: Vec<&str> = stdout.lines().collect();
     let mut variants = Vec::new();
     for (count, line) in lines.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Owns what must hold for every CLI that prints role lines: its command line, and nothing on its standard input.
+//! Tests of CLIs that print role lines: the command line, and an empty standard input.
 
 use std::fmt::Debug;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use super::turn;
 use crate::{Agent, Category, Event, Failure, Permission, Plan, Transcript, Turn};
 
-/// The prompt is one argument, whatever it begins with.
+/// The prompt is one argument, for every first character.
 ///
 /// # Errors
 /// With the plan that differs, as all of these.
@@ -40,7 +40,7 @@ pub fn longest_prompt<A: Agent>(program: &str) -> io::Result<()> {
     same(&A::prepare(&turn(&"x".repeat(longest + 1))), &Err(Failure::new(Category::Validation, message, "")))
 }
 
-/// A turn that may change nothing, or that resumes a session, is refused.
+/// A read-only turn, or one that resumes a session, is refused.
 ///
 /// # Errors
 /// With the plan that differs.
@@ -62,6 +62,6 @@ pub fn no_input<A: Agent>() -> io::Result<()> {
     same(&events, &vec![Event::Reply(String::new()), Event::EndInput])
 }
 
-fn same<T: PartialEq + Debug>(got: &T, expected: &T) -> io::Result<()> {
-    if got == expected { Ok(()) } else { Err(io::Error::other(format!("{got:?} is not {expected:?}"))) }
+fn same<T: PartialEq + Debug>(actual: &T, expected: &T) -> io::Result<()> {
+    if actual == expected { Ok(()) } else { Err(io::Error::other(format!("{actual:?} instead of {expected:?}"))) }
 }

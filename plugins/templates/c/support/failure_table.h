@@ -1,4 +1,4 @@
-// What CLIs say when they fail, and what kind of failure that is: the table of AgentBay's SDK. The first row that fits counts.
+// Error texts of CLIs and their failure categories: the table of AgentBay's SDK. The first matching row counts.
 // Lists end with 0.
     {EXPORTS_AGENT_CATEGORY_CONFIGURATION, "The CLI does not trust the folder it was started in", {0}, false,
      (const char *[]){"trusted directory", "trusted folder", "trusted workspace", "folder is not trusted", 0}},

@@ -8,7 +8,7 @@ typedef struct {
     exports_agent_category_t category;
     const char *message;
     uint16_t statuses[16];
-    bool burst_only; // counts only beside a short wait
+    bool burst_only; // counts only with a short wait
     const char *const *words;
 } row;
 
@@ -18,7 +18,7 @@ static const row TABLE[] = {
 
 enum { ROWS = sizeof(TABLE) / sizeof(*TABLE), RATE_LIMIT_MS = 1000, QUOTA_MS = 60000, BURST_MS = 120000 };
 
-// What makes a number an HTTP status: `port 500` and `429 tokens` are none.
+// Words that mark a number as an HTTP status: `port 500` and `429 tokens` are not.
 static const char *const BEFORE[] = {"http",     "status",   "code",   "error", "err",  "response", "returned",
                                      "received", "rejected", "failed", "got",   "with", 0};
 static const char *const UNITS[] = {"ms",     "s",          "sec",   "seconds", "minutes",
@@ -29,7 +29,7 @@ static const char *const FILLERS[] = {"in", "after", "for", "about", 0};
 static bool is_lower(uint8_t c) { return c >= 'a' && c <= 'z'; }
 static bool is_upper(uint8_t c) { return c >= 'A' && c <= 'Z'; }
 static bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
-// Whatever is not ASCII counts as a letter.
+// Non-ASCII bytes count as letters.
 static bool is_word(uint8_t c) { return is_lower(c) || is_upper(c) || is_digit(c) || c >= 0x80; }
 static size_t length_of(const char *text) {
     size_t length = 0;
@@ -43,7 +43,7 @@ static bool is_one_of(text word, const char *const *list) {
     return false;
 }
 
-// Letters and digits in lower case, everything else as one space, one before and behind each word; camelCase is two words.
+// Letters and digits in lower case, everything else as one space, one before and after each word; camelCase is two words.
 static text spaced(text said) {
     text words = {take(2 * said.len + 2), 1};
     words.ptr[0] = ' ';
@@ -53,7 +53,7 @@ static text spaced(text said) {
         bool begins = at > 0 && is_upper(c) && is_lower(said.ptr[at - 1]);
         if ((begins || !is_word(c)) && words.ptr[words.len - 1] != ' ') words.ptr[words.len++] = ' ';
         if (is_word(c)) words.ptr[words.len++] = is_upper(c) ? c + 32 : c;
-        // The `n` of a line feed in JSON is no word.
+        // The `n` of a line feed in JSON is not a word.
         if (is_escape && (said.ptr[at + 1] == 'n' || said.ptr[at + 1] == 'r' || said.ptr[at + 1] == 't')) at++;
     }
     if (words.ptr[words.len - 1] != ' ') words.ptr[words.len++] = ' ';
@@ -67,7 +67,7 @@ static bool have(text words, const char *phrase) {
     return false;
 }
 
-// The word at this place, and where the next one begins.
+// The word at this index, and the start of the next one.
 static text word_at(text words, size_t at, size_t *next) {
     text word = {words.ptr + at, 0};
     while (at + word.len < words.len && word.ptr[word.len] != ' ') word.len++;
@@ -107,7 +107,7 @@ static uint64_t unit_ms(text words, size_t *at) {
     return 0;
 }
 
-// "20s", "2m 30s", "3 hours" at this place, in milliseconds; 0 if there is none. Fractions are left out.
+// "20s", "2m 30s", "3 hours" at this index, in milliseconds; 0 if there is none. Fractions are ignored.
 static uint64_t duration(text words, size_t at) {
     uint64_t total = 0;
     while (at < words.len && is_digit(words.ptr[at])) {
@@ -123,7 +123,7 @@ static uint64_t duration(text words, size_t at) {
     return total;
 }
 
-// "try again in 20s", "retry after 2m 30s", "resets in 3 hours": the milliseconds; 0 if nothing is said.
+// "try again in 20s", "retry after 2m 30s", "resets in 3 hours": the milliseconds; 0 if there is none.
 static uint64_t wait_of(text words) {
     for (size_t at = 1, next; at < words.len; at = next) {
         text word = word_at(words, at, &next);

@@ -4,7 +4,7 @@
 
 #include "memory.h"
 
-// What is still to be read.
+// The rest of the input.
 typedef struct {
     uint8_t *at, *end;
 } cursor;
@@ -27,7 +27,7 @@ static bool skip(cursor *in, uint8_t expected) {
     return true;
 }
 
-// A string; `found` is what stands between its quotes.
+// A string; `found` is the content between its quotes.
 static bool skip_string(cursor *in, text *found) {
     if (!skip(in, '"')) return false;
     found->ptr = in->at;
@@ -41,11 +41,11 @@ static bool skip_string(cursor *in, text *found) {
     return false;
 }
 
-// A value of any kind. What is inside of it is not judged: brackets are counted, and strings are stepped over.
+// A value of any kind. Its content is not validated: brackets are counted, and strings are skipped.
 static bool skip_value(cursor *in, text *found) {
     skip_space(in);
     found->ptr = in->at;
-    uint8_t *end = in->at; // behind the last character that is no white space
+    uint8_t *end = in->at; // after the last character that is not white space
     for (size_t depth = 0; in->at != in->end; end = is_space(in->at[-1]) ? end : in->at) {
         uint8_t next = *in->at;
         bool closes = next == '}' || next == ']';
@@ -89,7 +89,7 @@ bool text_is(text one, const char *other) {
     return one.len == length && memcmp(one.ptr, other, length) == 0;
 }
 
-// Of two fields with one name the later counts.
+// Of two fields with the same name the later one counts.
 text json_raw(const json_object *object, const char *name) {
     for (size_t left = object->count; left > 0; left--) {
         if (text_is(object->fields[left - 1].name, name)) return object->fields[left - 1].value;
@@ -109,7 +109,7 @@ uint64_t json_count(const json_object *object, const char *name) {
     return count;
 }
 
-// The four hexadecimal digits of \uXXXX; false if they are none.
+// The four hexadecimal digits of \uXXXX; false if they are not.
 static bool hex(cursor *in, uint32_t *unit) {
     *unit = 0;
     for (int left = 4; left > 0; left--, in->at++) {
@@ -121,7 +121,7 @@ static bool hex(cursor *in, uint32_t *unit) {
     return true;
 }
 
-// What follows \u. Half a character, which JSON can name, becomes the sign for what is none.
+// Decodes the part after \u. A lone surrogate becomes U+FFFD.
 static uint32_t escaped_character(cursor *in) {
     enum { NO_CHARACTER = 0xfffd };
     uint32_t first, second;
@@ -148,7 +148,7 @@ static uint8_t *put_character(uint8_t *to, uint32_t character) {
     return to;
 }
 
-// No escape is shorter than what it stands for, so the text has room where its JSON had.
+// No escape is shorter than its character, so the text fits into the space of its JSON.
 text json_string(const json_object *object, const char *name) {
     text raw = json_raw(object, name);
     cursor value = {raw.ptr, raw.ptr + raw.len};

@@ -1,4 +1,4 @@
-// A reader for JSON objects, which takes no memory but for the strings that are asked for.
+// A reader for JSON objects, which allocates memory only for requested strings.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@ typedef plugin_string_t text;
 
 enum { JSON_FIELDS = 32 };
 
-// The fields of an object, as they stand in the text. Of an object with more of them the rest is not there.
+// The fields of an object, as slices of the text. Further fields of a larger object are ignored.
 typedef struct {
     size_t count;
     struct {
@@ -19,10 +19,10 @@ typedef struct {
     } fields[JSON_FIELDS];
 } json_object;
 
-// Reads the object that the line consists of; false if it is anything else, or not whole.
+// Reads the object that the line consists of; false if it is anything else, or incomplete.
 bool json_read(text line, json_object *object);
 
-// The value of a field as it stands there; empty if there is none.
+// The JSON of a field's value; empty if there is none.
 text json_raw(const json_object *object, const char *name);
 
 // The string in a field; empty if there is none. Valid until the end of the call.

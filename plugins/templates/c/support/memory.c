@@ -7,10 +7,10 @@
 
 enum { PAGE = 65536, ALIGNMENT = 8 };
 
-extern unsigned char __heap_base; // set by the linker: where the program's own data ends
+extern unsigned char __heap_base; // set by the linker: the end of the program's data
 
-static uintptr_t next; // where the next piece begins; 0 at the beginning of a call
-static bool is_over;   // what the host takes next belongs to a new call
+static uintptr_t next; // the start of the next piece; 0 at the start of a call
+static bool is_over;   // the next allocation belongs to a new call
 
 void *take(size_t size) {
     if (next == 0) next = ((uintptr_t)&__heap_base + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
@@ -25,7 +25,7 @@ void *take(size_t size) {
 
 void call_begins(void) { is_over = true; }
 
-// The host takes memory for the arguments of a call by this.
+// The host allocates memory for the arguments of a call with this.
 __attribute__((export_name("cabi_realloc"))) void *cabi_realloc(void *old, size_t old_size, size_t align, size_t size) {
     (void)align; // no type of the contract needs more than 8
     if (is_over) {
@@ -41,7 +41,7 @@ void *malloc(size_t size) { return take(size); }
 void free(void *memory) { (void)memory; }
 void abort(void) { __builtin_trap(); }
 
-// The bindings take new memory by it, and never make a piece larger.
+// The bindings allocate memory with it, and never grow a piece.
 void *realloc(void *old, size_t size) {
     if (old != NULL) abort();
     return take(size);
@@ -71,5 +71,5 @@ size_t strlen(const char *text) {
     return length;
 }
 
-// The bindings ask for an object file that holds the contract. The linker reads wit/agent.wit itself.
+// The bindings refer to an object file with the contract. The linker reads wit/agent.wit itself.
 void __component_type_object_force_link_plugin(void) {}

@@ -1,10 +1,10 @@
-//! Owns how Claude-like CLIs write a run, in the form `stream-json`.
+//! The `stream-json` form of a generated run, as Claude-like CLIs print it.
 
 use serde_json::{Value, json};
 
 use super::{Script, Step};
 
-/// The events of a run, with `stream_event` lines before each message if it is told in pieces.
+/// The events of a run, with `stream_event` lines before each message if it is partial.
 pub fn claude_lines(script: &Script) -> Vec<Value> {
     let mut lines = vec![json!({ "type": "system", "subtype": "init", "session_id": "s" })];
     for (number, step) in script.steps.iter().enumerate() {
@@ -25,7 +25,7 @@ pub fn claude_lines(script: &Script) -> Vec<Value> {
     lines
 }
 
-/// The blocks of a message: what it thought, what it said, what it called.
+/// The blocks of a message: reasoning, text, calls.
 fn blocks(step: &Step) -> Vec<Value> {
     let mut blocks = Vec::new();
     if !step.reasoning.is_empty() {
@@ -40,7 +40,7 @@ fn blocks(step: &Step) -> Vec<Value> {
     blocks
 }
 
-/// The same message in pieces.
+/// The deltas of a message.
 fn pieces(id: &str, step: &Step) -> Vec<Value> {
     let mut events = vec![json!({ "type": "message_start", "message": { "id": id } })];
     for (index, block) in blocks(step).into_iter().enumerate() {

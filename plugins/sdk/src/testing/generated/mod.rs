@@ -1,5 +1,5 @@
-//! Owns runs that never were: what an agent does in them is made up, a test writes it down as its CLI would, and what the
-//! plugin makes of that must be what was made up. The check is in `check.rs`, the writing of Claude-like CLIs in `claude.rs`.
+//! Generated runs: a random script of an agent's actions, which a test writes as its CLI would, and which the plugin has to return
+//! unchanged. `check.rs` has the check, `claude.rs` the form of Claude-like CLIs.
 
 mod check;
 mod claude;
@@ -12,23 +12,23 @@ use serde_json::{Value, json};
 pub use check::check_generated;
 pub use claude::claude_lines;
 
-/// What an agent does in a run, before a CLI puts it into its own form.
+/// An agent's actions in a run, independent of a CLI's format.
 #[derive(Clone, Debug)]
 pub struct Script {
-    /// The answers of the model. All but the last call a tool.
+    /// The answers of the model. All except the last one call a tool.
     pub steps: Vec<Step>,
-    /// Whether the CLI tells pieces of a message, for one that can do both.
+    /// Whether the CLI sends deltas, if it supports both.
     pub is_partial: bool,
-    /// Whether it escapes all that is not ASCII.
+    /// Whether the CLI escapes non-ASCII characters.
     pub is_ascii: bool,
 }
 
-/// One answer of the model, and what came of the calls in it.
+/// One answer of the model, with the results of its calls.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it thought, in pieces that are not empty.
+    /// Its reasoning, in non-empty pieces.
     pub reasoning: Vec<String>,
-    /// What it said, in pieces that are not empty.
+    /// Its text, in non-empty pieces.
     pub text: Vec<String>,
     /// The tools it called.
     pub calls: Vec<Call>,
@@ -37,18 +37,18 @@ pub struct Step {
 /// A call of a tool, and its result.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Its id, unlike that of any other call of the run.
+    /// Its id, unique in the run.
     pub id: String,
     /// The command that was run.
     pub command: String,
-    /// What it printed.
+    /// Its output.
     pub output: String,
-    /// Whether it went wrong.
+    /// Whether it failed.
     pub is_error: bool,
 }
 
-/// What a reader of lines, JSON or terminals could stumble over.
-const SIGNS: [&str; 22] = [
+/// Text that is difficult for readers of lines, JSON or terminals.
+const SPECIAL_TEXTS: [&str; 22] = [
     "\u{2028}",
     "\u{2029}",
     "\u{85}",
@@ -73,7 +73,7 @@ const SIGNS: [&str; 22] = [
     "</s>",
 ];
 
-/// Scripts of any kind.
+/// Random scripts.
 pub fn scripts() -> impl Strategy<Value = Script> {
     (vec(step(true), 0..3), step(false), any::<bool>(), any::<bool>()).prop_map(
         |(mut steps, last, is_partial, is_ascii)| {
@@ -103,18 +103,18 @@ fn call() -> impl Strategy<Value = Call> {
     })
 }
 
-/// Text that is not empty.
+/// Random non-empty text.
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         vec(any::<char>(), 1..4).prop_map(String::from_iter),
-        select(SIGNS.as_slice()).prop_map(String::from),
+        select(SPECIAL_TEXTS.as_slice()).prop_map(String::from),
         Just("word ".to_owned()),
     ];
     vec(word, 1..5).prop_map(|words| words.concat())
 }
 
 impl Script {
-    /// What a client is to read: the messages, with a blank line between two of them.
+    /// The answer that a client receives: the messages, separated by blank lines.
     pub fn answer(&self) -> String {
         let messages = self.steps.iter().map(|step| step.text.concat());
         messages.filter(|message| !message.is_empty()).collect::<Vec<_>>().join("\n\n")
@@ -134,7 +134,7 @@ impl Call {
     }
 }
 
-/// JSON in ASCII: what lies beyond is written as one or two escapes.
+/// JSON in ASCII: other characters are written as one or two escapes.
 pub(super) fn escaped(json: &str) -> String {
     let mut units = [0; 2];
     let mut line = String::new();

@@ -1,4 +1,4 @@
-//! Owns the changes of a run's events: those that must make no difference, and those that do harm.
+//! Mutations of a run's events: changes that must make no difference, and corruptions.
 
 use proptest::prelude::{Just, Strategy, prop_oneof};
 use proptest::sample::{Index, select};
@@ -7,44 +7,44 @@ use serde_json::{Value, json};
 /// A change that must make no difference.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// This stands in a line of its own.
+    /// A separate line with this text.
     Line(&'static str),
-    /// This stands before the event, on its line.
+    /// This text before the event, on its line.
     Before(&'static str),
-    /// The next event stands on the same line, with this between the two.
+    /// The next event on the same line, after this text.
     Joined(&'static str),
-    /// The event goes over several lines.
+    /// The event spread over several lines.
     Pretty,
-    /// All that is not ASCII is escaped.
+    /// Non-ASCII characters escaped.
     Escaped,
-    /// The event has this member besides.
+    /// An additional member in the event.
     Member(&'static str),
-    /// The event has members besides that hold one another so many times.
+    /// An additional member in the event with this nesting depth.
     Deep(usize),
-    /// Whole numbers have a fraction of zero.
+    /// Integers with a zero fraction.
     Floats,
-    /// All events are the items of an array.
+    /// All events as the items of an array.
     Array,
 }
 
-/// A change that does harm.
+/// A change that removes or breaks information.
 #[derive(Clone, Debug)]
-pub(super) enum Harm {
-    /// The names in this field of all events, also within them, are not known.
+pub(super) enum Corruption {
+    /// Unknown names in this field of all events, at any depth.
     Rename(&'static str),
-    /// The event's own names are not known.
+    /// Unknown names in one event.
     RenameOne,
-    /// The event is not there.
+    /// The event is missing.
     Drop,
-    /// The event comes after the next one.
+    /// The event follows the next one.
     Swap,
-    /// The event comes twice.
+    /// The event is repeated.
     Twice,
-    /// The event breaks off in its middle.
+    /// The event is truncated in its middle.
     Cut,
-    /// Nothing comes behind the event.
+    /// The event is the last one.
     End,
-    /// All strings of the event are objects.
+    /// All strings of the event become objects.
     Objects,
 }
 
@@ -88,21 +88,21 @@ pub(super) fn changes() -> impl Strategy<Value = Change> {
     ]
 }
 
-pub(super) fn harms() -> impl Strategy<Value = Harm> {
+pub(super) fn corruptions() -> impl Strategy<Value = Corruption> {
     const NAMES: [&str; 6] = ["type", "role", "sessionUpdate", "method", "subtype", "status"];
     prop_oneof![
-        2 => select(NAMES.as_slice()).prop_map(Harm::Rename),
-        2 => Just(Harm::RenameOne),
-        1 => Just(Harm::Drop),
-        1 => Just(Harm::Swap),
-        1 => Just(Harm::Twice),
-        1 => Just(Harm::Cut),
-        1 => Just(Harm::End),
-        1 => Just(Harm::Objects),
+        2 => select(NAMES.as_slice()).prop_map(Corruption::Rename),
+        2 => Just(Corruption::RenameOne),
+        1 => Just(Corruption::Drop),
+        1 => Just(Corruption::Swap),
+        1 => Just(Corruption::Twice),
+        1 => Just(Corruption::Cut),
+        1 => Just(Corruption::End),
+        1 => Just(Corruption::Objects),
     ]
 }
 
-/// The events with these changes, as they are printed.
+/// The output of the events with these changes.
 pub(super) fn changed(events: &[Value], changes: &[(Change, Index)]) -> String {
     let mut events = events.to_vec();
     let place = |index: &Index| index.index(events.len());
@@ -117,11 +117,11 @@ pub(super) fn changed(events: &[Value], changes: &[(Change, Index)]) -> String {
     for (at, event) in events.iter().enumerate() {
         let here = || places.iter().filter(|(_, place)| *place == at).map(|(change, _)| *change);
         for change in here() {
-            // What comes to light at the exit only is a verdict, and no event any more.
+            // An event found only at the exit is part of the outcome and not emitted.
             if let Change::Line(line) = change
                 && (at + 1 < events.len() || !line.ends_with(':'))
             {
-                // What stood before may have no line end.
+                // The text before may lack a line end.
                 printed += if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
                 printed += &format!("{line}\n");
             }
@@ -153,29 +153,29 @@ fn written<'a>(event: &Value, changes: impl Iterator<Item = &'a Change>) -> Stri
     json
 }
 
-/// The events with these harms, as they are printed.
-pub(super) fn harmed(events: &[Value], harms: &[(Harm, Index)]) -> String {
+/// The output of the events with these corruptions.
+pub(super) fn corrupted(events: &[Value], corruptions: &[(Corruption, Index)]) -> String {
     let mut lines: Vec<Value> = events.to_vec();
     let mut cut = None;
-    for (harm, index) in harms {
+    for (corruption, index) in corruptions {
         if lines.is_empty() {
             break;
         }
         let at = index.index(lines.len());
-        match harm {
-            Harm::Rename(field) => lines.iter_mut().for_each(|event| rename(event, field)),
-            Harm::RenameOne => {
+        match corruption {
+            Corruption::Rename(field) => lines.iter_mut().for_each(|event| rename(event, field)),
+            Corruption::RenameOne => {
                 for field in ["type", "role", "sessionUpdate", "method", "subtype"] {
                     rename(&mut lines[at], field);
                 }
             }
-            Harm::Drop => drop(lines.remove(at)),
-            Harm::Swap if at + 1 < lines.len() => lines.swap(at, at + 1),
-            Harm::Swap => {}
-            Harm::Twice => lines.insert(at, lines[at].clone()),
-            Harm::Cut => cut = Some(at),
-            Harm::End => lines.truncate(at + 1),
-            Harm::Objects => each_string(&mut lines[at]),
+            Corruption::Drop => drop(lines.remove(at)),
+            Corruption::Swap if at + 1 < lines.len() => lines.swap(at, at + 1),
+            Corruption::Swap => {}
+            Corruption::Twice => lines.insert(at, lines[at].clone()),
+            Corruption::Cut => cut = Some(at),
+            Corruption::End => lines.truncate(at + 1),
+            Corruption::Objects => each_string(&mut lines[at]),
         }
     }
     let mut printed = String::new();

@@ -1,19 +1,19 @@
-//! Owns the choice between the two modes of a CLI: one event a line, or a dialogue. The first is what it is made for; the
-//! second is for turns whose prompt would not arrive as it is in the first.
+//! The choice between the two modes of a CLI: one event a line, or a dialogue. The first is the CLI's main mode; the second is for
+//! prompts that the first would change.
 
 use super::{Dialect, Dialogue};
 use crate::{Event, ExitStatus, JsonLines, Outcome, Protocol, StreamName, Transcript, Turn};
 
-/// The transcript of a CLI with both modes. The plan has to choose by [`Dialect::needs_dialogue`] too.
+/// The transcript of a CLI with both modes. The plan has to make the same choice with [`Dialect::needs_dialogue`].
 #[derive(Debug)]
-pub enum EitherWay<P> {
+pub enum LinesOrDialogue<P> {
     /// One event a line.
     Lines(Box<JsonLines<P>>),
     /// A dialogue.
     Dialogue(Box<Dialogue<P>>),
 }
 
-impl<P: Protocol + Dialect> Transcript for EitherWay<P> {
+impl<P: Protocol + Dialect> Transcript for LinesOrDialogue<P> {
     fn new(turn: &Turn) -> Self {
         if P::needs_dialogue(turn) {
             Self::Dialogue(Box::new(Dialogue::new(turn)))
