@@ -77,9 +77,9 @@ pub async fn init(source: &Source, screen: &dyn Screen) -> Result<Written, InitE
         return Err(InitError::Exists(path));
     }
     let repo = top(&source.cwd).unwrap_or(&source.cwd).to_owned();
-    let Loaded { config, mut snapshot, host, .. } = app::load(source, screen).await?;
-    snapshot.models = candidates(&config, &snapshot, &host, &repo);
-    let examined = examine(&snapshot, &host, None).await;
+    let Loaded { config, mut snapshot, environment, .. } = app::load(source, screen).await?;
+    snapshot.models = candidates(&config, &snapshot, &environment, &repo);
+    let examined = examine(&snapshot, &environment, None).await;
     let (good, faulty): (Vec<_>, Vec<_>) = examined.into_iter().partition(|model| model.faults.is_empty());
     write_new(&path, &settings(&snapshot, &relative(&source.cwd, &repo), &good))?;
     let left_out = faulty.into_iter().map(|model| (model.model, model.faults.join("; "))).collect();

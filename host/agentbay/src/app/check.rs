@@ -53,7 +53,7 @@ async fn referred(loaded: &Loaded) -> Vec<Finding> {
         key: None,
         message: refusal.reason.clone(),
     });
-    let examined = examine(&loaded.snapshot, &loaded.host, None).await;
+    let examined = examine(&loaded.snapshot, &loaded.environment, None).await;
     refused.chain(examined.iter().flat_map(|model| &model.faults).map(|fault| Finding::of_model(fault))).collect()
 }
 

@@ -33,12 +33,12 @@ impl Diagnosis {
 
 /// Examines all models. With `ask`, it also asks each model without a fault, one after the other.
 pub async fn diagnose(loaded: Loaded, ask: bool, screen: &dyn Screen) -> Vec<Diagnosis> {
-    let Loaded { config, snapshot, host, metrics, .. } = loaded;
+    let Loaded { config, snapshot, environment, metrics, .. } = loaded;
     screen.progress(Some("examining the models"));
-    let examined = examine(&snapshot, &host, Some(&Versions::default())).await;
+    let examined = examine(&snapshot, &environment, Some(&Versions::default())).await;
     let (snapshots, tasks) = (Snapshots::default(), Tasks::default());
     snapshots.publish(snapshot);
-    let runner = Runner::new(snapshots, host, config.plugins.runs(), metrics, tasks.clone());
+    let runner = Runner::new(snapshots, environment, config.plugins.runs(), metrics, tasks.clone());
     let mut diagnoses = Vec::new();
     let count = examined.len();
     for (at, examined) in examined.into_iter().enumerate() {

@@ -26,7 +26,7 @@ pub struct Loaded {
     /// The snapshot of both.
     pub snapshot: Snapshot,
     /// The variables of the process.
-    pub host: Environment,
+    pub environment: Environment,
     /// The metrics, which count loaded plugins already.
     pub metrics: Arc<Metrics>,
 }
@@ -56,15 +56,15 @@ pub(super) async fn with_config(
 }
 
 async fn load_plugins(source: &Source, config: Config, patience: Duration) -> Result<Loaded, AppError> {
-    let host = source.environment.clone();
+    let environment = source.environment.clone();
     let metrics = Arc::new(Metrics::default());
     let engine = compiler::engine(&config.plugins.cache, Arc::clone(&metrics) as _)?;
     let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
     let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
     let options = ScanOptions { load_timeout: patience, retry: true };
     let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, options).await;
-    let snapshot = snapshot(1, &config, set, &host, config.server.listen);
-    Ok(Loaded { config, catalogue, snapshot, host, metrics })
+    let snapshot = snapshot(1, &config, set, &environment, config.server.listen);
+    Ok(Loaded { config, catalogue, snapshot, environment, metrics })
 }
 
 /// Combines settings and plugins, for a server with this address.
@@ -72,14 +72,14 @@ pub(super) fn snapshot(
     generation: u64,
     config: &Config,
     plugins: PluginSet,
-    host: &Environment,
+    environment: &Environment,
     listen: SocketAddr,
 ) -> Snapshot {
     let models = match &config.models {
         Models::Configured(models) => {
             models.iter().map(|(name, model)| (name.clone(), Arc::new(model.clone()))).collect()
         }
-        Models::Discovered { template } => discovered(&plugins, host, |driver| template.for_driver(driver)),
+        Models::Discovered { template } => discovered(&plugins, environment, |driver| template.for_driver(driver)),
     };
     let access = config.server.access.clone();
     let own = Some(ServerAddress::new(listen, access.hosts()));
@@ -89,11 +89,11 @@ pub(super) fn snapshot(
 /// A model for each driver whose program is installed.
 pub fn discovered(
     plugins: &PluginSet,
-    host: &Environment,
+    environment: &Environment,
     model: impl Fn(&PluginId) -> Model,
 ) -> BTreeMap<String, Arc<Model>> {
     let installed = |programs: &[String]| {
-        programs.first().is_some_and(|program| process::find(Path::new(program), host.get("PATH")).is_ok())
+        programs.first().is_some_and(|program| process::find(Path::new(program), environment.get("PATH")).is_ok())
     };
     let plugins = plugins.drivers.values().map(|driver| &driver.plugin);
     let found = plugins.filter(|plugin| installed(&plugin.description().programs));

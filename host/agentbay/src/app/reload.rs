@@ -27,7 +27,7 @@ pub(super) struct Reload {
     seen: Seen,
     held: HeldChange,
     catalogue: Catalogue,
-    host: Environment,
+    environment: Environment,
     snapshots: Snapshots,
     generation: u64,
     /// The refusals that are logged already.
@@ -45,7 +45,7 @@ impl Reload {
         loaded: Loaded,
         snapshots: Snapshots,
     ) -> Self {
-        let Loaded { config, catalogue, mut snapshot, host, .. } = loaded;
+        let Loaded { config, catalogue, mut snapshot, environment, .. } = loaded;
         // The system chose the port if the settings have port 0.
         snapshot.own = Some(ServerAddress::new(listen, snapshot.access.hosts()));
         let generation = snapshot.generation;
@@ -58,7 +58,7 @@ impl Reload {
             seen,
             held,
             catalogue,
-            host,
+            environment,
             snapshots,
             generation,
             refusals,
@@ -71,7 +71,7 @@ impl Reload {
 
     /// Reloads after every change, signal and request. Never returns.
     pub(super) async fn follow(mut self, mut watch: Watch, mut hangup: Hangup, mut requests: ReloadRequests) {
-        self.model_faults.log_new(&self.snapshots, &self.host).await;
+        self.model_faults.log_new(&self.snapshots, &self.environment).await;
         loop {
             let retry = tokio::select! {
                 () = watch.changed() => false,
@@ -85,7 +85,7 @@ impl Reload {
             let seen = self.seen.clone();
             waiters.send(self.reload(retry).await);
             if self.seen != seen {
-                self.model_faults.log_new(&self.snapshots, &self.host).await;
+                self.model_faults.log_new(&self.snapshots, &self.environment).await;
             }
         }
     }
@@ -99,7 +99,7 @@ impl Reload {
         self.log_refusals(&set.refusals);
         let loading = set.loading.clone();
         self.generation += 1;
-        let snapshot = snapshot(self.generation, &self.config, set, &self.host, self.listen);
+        let snapshot = snapshot(self.generation, &self.config, set, &self.environment, self.listen);
         let (plugins, models) = (snapshot.plugins.drivers.keys().cloned().collect::<Vec<_>>(), snapshot.models.len());
         self.snapshots.publish(snapshot);
         tracing::info!(generation = self.generation, plugins = plugins.len(), models, "reloaded");

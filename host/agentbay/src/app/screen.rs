@@ -1,4 +1,4 @@
-//! Output of the program while it works, for the person who started it. What it looks like is decided in `cli`.
+//! Output of the program while it works, for the person who started it. Its form is decided in `cli`.
 
 use std::fmt::Debug;
 use std::io;
@@ -19,7 +19,7 @@ pub trait Screen: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Whether [`Screen::models`] shows anything.
+    /// Returns whether [`Screen::models`] shows anything.
     fn shows_models(&self) -> bool {
         false
     }

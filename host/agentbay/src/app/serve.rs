@@ -42,9 +42,10 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     end_orphans(&loaded).await;
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
-    let host = loaded.host.clone();
+    let environment = loaded.environment.clone();
     let metrics = Arc::clone(&loaded.metrics);
-    let runner = Runner::new(snapshots.clone(), host.clone(), config.plugins.runs(), metrics.clone(), tasks.clone());
+    let runner =
+        Runner::new(snapshots.clone(), environment.clone(), config.plugins.runs(), metrics.clone(), tasks.clone());
 
     let wanted = config.server.listen;
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
@@ -63,12 +64,12 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     let watchdog = Tasks::default();
     start_watchdog(&watchdog);
     let runs = runner.clone();
-    let models = show_models(snapshots.clone(), host.clone(), Arc::clone(&screen));
+    let models = show_models(snapshots.clone(), environment.clone(), Arc::clone(&screen));
     let router = agentbay_api::router(State {
         snapshots,
         reload: handle,
         runner: runs,
-        host,
+        host: environment,
         versions: Arc::default(),
         metrics,
         listen,
