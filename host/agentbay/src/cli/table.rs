@@ -162,9 +162,9 @@ mod tests {
     fn columns_are_as_wide_as_what_a_terminal_shows_of_their_cells() {
         let table = table(&[["日本語", "ok", "a"], ["e\u{301}", "", "b"], ["x\u{1b}[2J", "failed", "c"]]);
         let lines = [
-            "NAME         STATE   TEXT",
-            "日本語       ok      a",
-            "e\u{301}            -       b",
+            "NAME        STATE   TEXT",
+            "日本語      ok      a",
+            "e\u{301}           -       b",
             "x\\u{1b}[2J  failed  c",
         ];
         assert_eq!(table.lines(None), lines);
@@ -214,7 +214,7 @@ mod tests {
         let mut table = Table::new(["NAME", "TEXT"]);
         table.row(["m".to_owned(), "t".to_owned()], ["fault: models.m.program: CLI not found: codex".to_owned()]);
         assert_eq!(table.lines(None), ["NAME  TEXT", "m     t", "  fault: models.m.program: CLI not found: codex"]);
-        let wrapped = ["NAME  TEXT", "m     t", "  fault: models.m.program:", "    CLI not found: codex"];
+        let wrapped = ["NAME  TEXT", "m     t", "  fault: models.m.program: CLI", "    not found: codex"];
         assert_eq!(table.lines(Some(32)), wrapped);
     }
 }
