@@ -42,7 +42,7 @@ class Server:
     def set_up(self, limits):
         """Two models: a run of three lines, and one of many."""
         models = {"short": ["one", " two", " three"], "long": [f" word-{number}" for number in range(LINES)]}
-        settings = ['[plugins]\ndir = "."\npatience = "10m"\n[limits]\nplugin_compile = "10m"\n'] + [f'{key} = "{value}"\n' for key, value in limits.items()]
+        settings = ['[plugins]\ndir = "."\nload_timeout = "10m"\n[limits]\nplugin_compile_timeout = "10m"\n'] + [f'{key} = "{value}"\n' for key, value in limits.items()]
         for model, words in models.items():
             events = [{"type": "session", "id": "s"}, *({"type": "text", "text": word} for word in words), {"type": "done"}]
             (self.folder / f"{model}.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))

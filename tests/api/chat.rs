@@ -1,13 +1,13 @@
-//! The chat surface and its neighbours, with the model that every machine has: `echo`.
+//! The chat surface and the other routes, with the model `echo`, which needs no CLI.
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Machine, Proxy, Request, Said, chat, error, known, user};
+use crate::support::{Answer, Machine, Proxy, Request, StreamItem, chat, error, known, user};
 
-/// What `echo` answers to messages: the prompt that it got.
-fn said(proxy: &Proxy, messages: &Value) -> String {
+/// The answer of `echo` to messages: its prompt.
+fn prompt(proxy: &Proxy, messages: &Value) -> String {
     let answer = proxy.complete(&json!({"model": "echo", "messages": messages}));
     answer.content()
 }
@@ -29,17 +29,17 @@ fn estimated(prompt: u64, completion: u64) -> Value {
     })
 }
 
-/// The chunks of a stream, which has to end with `[DONE]`. All have to bear the same id and time.
+/// The chunks of a stream, which must end with `[DONE]` and have the same id and time.
 fn chunks(proxy: &Proxy, body: &Value) -> Vec<Value> {
     let (head, events) = proxy.stream_of(body);
     assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")), "{head:?}");
-    let mut said: Vec<Said> = events.collect();
-    assert_eq!(said.pop(), Some(Said::Data("[DONE]".to_owned())));
-    let parse = |said: Said| match said {
-        Said::Data(data) => serde_json::from_str(&data).unwrap(),
-        Said::Comment(comment) => panic!("a comment in a short answer: {comment}"),
+    let mut items: Vec<StreamItem> = events.collect();
+    assert_eq!(items.pop(), Some(StreamItem::Data("[DONE]".to_owned())));
+    let parse = |items: StreamItem| match items {
+        StreamItem::Data(data) => serde_json::from_str(&data).unwrap(),
+        StreamItem::Comment(comment) => panic!("a comment in a short answer: {comment}"),
     };
-    let chunks: Vec<Value> = said.into_iter().map(parse).collect();
+    let chunks: Vec<Value> = items.into_iter().map(parse).collect();
     assert!(chunks.iter().all(|chunk| (&chunk["id"], &chunk["created"]) == (&chunks[0]["id"], &chunks[0]["created"])));
     chunks.into_iter().map(known).collect()
 }
@@ -87,7 +87,7 @@ fn a_streamed_answer_is_role_content_finish_and_done() {
 }
 
 #[test]
-fn usage_comes_in_a_chunk_of_its_own_if_it_is_asked_for() {
+fn requested_usage_arrives_in_a_chunk_of_its_own() {
     let (_machine, proxy) = Machine::echo();
     let mut body = chat("echo", "hi");
     body["stream"] = true.into();
@@ -110,12 +110,12 @@ fn usage_comes_in_a_chunk_of_its_own_if_it_is_asked_for() {
 fn content_may_be_text_or_parts_of_text() {
     let (_machine, proxy) = Machine::echo();
     let parts = json!([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]);
-    assert_eq!(said(&proxy, &json!([user("one")])), "one");
-    assert_eq!(said(&proxy, &json!([{"role": "user", "content": parts}])), "one\ntwo");
+    assert_eq!(prompt(&proxy, &json!([user("one")])), "one");
+    assert_eq!(prompt(&proxy, &json!([{"role": "user", "content": parts}])), "one\ntwo");
 }
 
 #[test]
-fn every_role_has_its_place_in_the_prompt() {
+fn every_role_has_its_position_in_the_prompt() {
     let (_machine, proxy) = Machine::echo();
     let messages = json!([
         {"role": "system", "content": "be brief"},
@@ -129,11 +129,11 @@ fn every_role_has_its_place_in_the_prompt() {
     ]);
     let expected = "Previous conversation context:\nuser: list the files\n\nassistant called ls:\n> {}\n\n\
                     --- USER TASK ---\nbe brief\nbe kind\n\ntool result of ls:\n> README.md\n\nand now?";
-    assert_eq!(said(&proxy, &messages), expected);
+    assert_eq!(prompt(&proxy, &messages), expected);
 }
 
 #[test]
-fn fields_that_are_not_known_are_passed_over() {
+fn unknown_fields_are_ignored() {
     let (_machine, proxy) = Machine::echo();
     let body = json!({
         "model": "echo",
@@ -154,7 +154,7 @@ fn fields_that_are_not_known_are_passed_over() {
 fn an_unknown_model_is_a_bad_request() {
     let (_machine, proxy) = Machine::echo();
     let answer = proxy.complete(&chat("nobody", "hi"));
-    let detail = "there is no model `nobody`: GET /v1/models lists those there are";
+    let detail = "there is no model `nobody`: GET /v1/models lists the models";
     let expected = error("Unknown model", "invalid_request_error", Some("model"), "model_not_found", Some(detail));
     assert_eq!((answer.status, answer.json()), (400, expected));
     assert_eq!(answer.header("x-should-retry"), Some("false"));
@@ -171,7 +171,7 @@ fn more_than_one_choice_is_refused() {
     assert_eq!((answer.status, answer.json()), (400, expected));
 }
 
-/// Code and `param` of an error, and what its message has to say.
+/// Status, code and `param` of an error whose message contains `says`.
 fn refused(answer: &Answer, says: &str) -> (u16, String, Value) {
     let error = answer.json()["error"].take();
     let message = error["message"].as_str().unwrap();
@@ -180,7 +180,7 @@ fn refused(answer: &Answer, says: &str) -> (u16, String, Value) {
 }
 
 #[test]
-fn a_body_that_is_malformed_is_a_bad_request() {
+fn a_malformed_body_is_a_bad_request() {
     let (_machine, proxy) = Machine::echo();
     let bad = |body: &str| proxy.send(&Request::post("/v1/chat/completions", body));
     let validation = |param: Value| (400, "validation".to_owned(), param);
@@ -195,7 +195,7 @@ fn a_body_that_is_malformed_is_a_bad_request() {
 }
 
 #[test]
-fn a_body_has_to_say_that_it_is_json() {
+fn a_body_must_be_declared_as_json() {
     let (_machine, proxy) = Machine::echo();
     let request = Request::complete(&chat("echo", "hi"));
     let message = "send JSON, with the header `content-type: application/json`";
@@ -209,7 +209,7 @@ fn a_body_has_to_say_that_it_is_json() {
 }
 
 #[test]
-fn models_are_listed_and_found_by_an_id_that_may_have_a_slash() {
+fn models_are_listed_and_found_by_an_id_that_may_contain_a_slash() {
     let machine = Machine::configured(
         "[defaults]\nrepo = \".\"\n[models.echo]\ndriver = \"echo\"\n[models.\"team/echo:1\"]\ndriver = \"echo\"\n",
     );
@@ -229,7 +229,7 @@ fn models_are_listed_and_found_by_an_id_that_may_have_a_slash() {
 }
 
 #[test]
-fn health_and_readiness_are_told() {
+fn health_and_readiness_are_reported() {
     let (_machine, proxy) = Machine::echo();
     for (path, says) in [("/healthz", "ok\n"), ("/readyz", "ready\n")] {
         let answer = proxy.get(path);
@@ -238,21 +238,21 @@ fn health_and_readiness_are_told() {
 }
 
 #[test]
-fn a_wrong_path_and_a_wrong_method_are_told_in_the_form_of_the_api() {
+fn a_wrong_path_and_a_wrong_method_are_reported_in_the_form_of_the_api() {
     let (_machine, proxy) = Machine::echo();
     let answer = proxy.get("/v1/nothing");
-    let message = "there is nothing at /v1/nothing: see /v1/models and /v1/chat/completions";
+    let message = "no route /v1/nothing: see /v1/models and /v1/chat/completions";
     let expected = error(message, "invalid_request_error", None, "not_found", None);
     assert_eq!((answer.status, answer.json()), (404, expected));
 
     let answer = proxy.get("/v1/chat/completions");
-    let message = "/v1/chat/completions does not take GET";
+    let message = "/v1/chat/completions does not accept GET";
     let expected = error(message, "invalid_request_error", None, "method_not_allowed", None);
     assert_eq!((answer.status, answer.header("allow"), answer.json()), (405, Some("POST"), expected));
 }
 
 #[test]
-fn every_answer_bears_the_name_of_its_request_and_so_does_the_log() {
+fn every_answer_and_its_log_lines_have_the_request_id() {
     let (_machine, proxy) = Machine::echo();
     let name = |request: Request| proxy.send(&request).header("x-request-id").unwrap().to_owned();
     let mine = Request::get("/healthz").header("x-request-id", "my-request.1");

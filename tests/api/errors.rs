@@ -1,4 +1,4 @@
-//! What goes wrong with a run, each with an answer of its own that says what to do.
+//! Failures of runs, each with an error of its own that states what to do.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn model(settings: &str) -> (Machine, Proxy) {
     (machine, proxy)
 }
 
-/// The failure of a run that has not begun: it has its status whether the answer was to be streamed or not.
+/// The failure of a run that has not started: it has its status for whole and streamed answers.
 fn refused(proxy: &Proxy) -> (u16, Value) {
     let whole = proxy.complete(&chat("m", "hi"));
     let mut streamed = chat("m", "hi");
@@ -33,14 +33,14 @@ fn not_found(message: &str, detail: Option<&str>) -> (u16, Value) {
 }
 
 #[test]
-pub(crate) fn a_cli_that_is_not_installed_is_told_with_how_to_install_it() {
+pub(crate) fn a_missing_cli_is_reported_with_its_installation() {
     let (_machine, proxy) = model("driver = \"codex\"");
     let detail = "npm install -g @openai/codex. If it is installed elsewhere, name its file in `program` of the model";
     assert_eq!(refused(&proxy), not_found("CLI not found: codex", Some(detail)));
 }
 
 #[test]
-fn a_program_that_is_no_file_is_told_by_its_path() {
+fn a_program_that_is_not_a_file_is_reported_by_its_path() {
     let (machine, proxy) = model("driver = \"generic\"\nprogram = \"./nothing\"");
     let message = format!("CLI not found: {}", machine.name("work/nothing"));
     let detail = "Install it, or name its file in `program` of the model in proxy.toml";
@@ -48,18 +48,18 @@ fn a_program_that_is_no_file_is_told_by_its_path() {
 }
 
 #[test]
-pub(crate) fn a_repository_that_is_missing_is_told_by_its_path() {
+pub(crate) fn a_missing_repository_is_reported_by_its_path() {
     let (machine, proxy) = model("driver = \"echo\"\nrepo = \"gone\"");
     let place = machine.name("work/gone");
     let message = format!("the repository {place} does not exist: correct `models.m.repo`, or create it");
     assert_eq!(refused(&proxy), not_found(&message, None));
     fs::create_dir(place).unwrap();
-    // The same request would be given the failure that it met before.
+    // The same request would receive the remembered failure.
     assert_eq!(proxy.ask("m", "hello"), "hello");
 }
 
 #[test]
-fn a_repository_that_is_missing_is_told_with_the_key_that_names_it() {
+fn a_missing_repository_is_reported_with_the_key_that_names_it() {
     let machine = Machine::configured("[defaults]\nrepo = \"gone\"\n[models.a]\ndriver = \"echo\"\n");
     machine.write("models.json", r#"{"b": {"driver": "echo", "repoPath": "lost"}, "c": {"driver": "echo"}}"#);
     let proxy = machine.serve();
@@ -76,7 +76,7 @@ fn a_repository_that_is_missing_is_told_with_the_key_that_names_it() {
 }
 
 #[test]
-fn a_driver_that_is_not_loaded_is_told_with_those_that_are() {
+fn an_unknown_driver_is_reported_with_the_loaded_ones() {
     let (_machine, proxy) = model("driver = \"nobody\"");
     let detail = "loaded: acp, claude, codex, copilot, echo, gemini, generic, glm, grok, opencode, qwen. \
                   Put the driver's component into the plugin folder, or correct `driver` of the model";
@@ -100,7 +100,7 @@ fn a_generic_driver_needs_a_program_and_options_that_it_knows() {
 }
 
 #[test]
-fn an_agent_file_that_is_no_text_is_told_by_its_path() {
+fn an_agent_file_that_is_not_text_is_reported_by_its_path() {
     let (machine, proxy) = model("driver = \"echo\"");
     machine.write("AGENTS.md", [0xff, 0xfe]);
     let message =
@@ -111,7 +111,7 @@ fn an_agent_file_that_is_no_text_is_told_by_its_path() {
 const WHOLE: &str = "driver = \"generic\"\nprogram = \"cli\"\noptions = { answer = \"whole\" }";
 
 #[test]
-fn a_cli_that_fails_in_the_middle_of_a_stream_ends_it_with_an_error() {
+fn a_cli_that_fails_during_a_stream_ends_it_with_an_error() {
     let (machine, proxy) = model(WHOLE);
     let open = machine.name("open");
     machine.stand_in("cli", &["gate", "--err", "boom\n", "--exit", "3", &open, "half ", "an answer"]);
@@ -146,7 +146,7 @@ fn a_cli_that_is_killed_has_failed() {
 }
 
 #[test]
-pub(crate) fn a_cli_that_cannot_be_started_is_told_with_the_reason() {
+pub(crate) fn a_cli_that_cannot_be_started_is_reported_with_the_reason() {
     let (machine, proxy) = model(WHOLE);
     machine.script("cli", "");
     fs::write(machine.path("bin/cli"), "#!/no/such/shell\n").unwrap();
@@ -163,23 +163,23 @@ fn a_cli_that_does_not_read_its_prompt_can_answer() {
 }
 
 #[test]
-fn every_cli_that_is_not_installed_is_told_with_how_to_install_it() {
+fn every_missing_cli_is_reported_with_its_installation() {
     let models = CLIS.map(|(driver, _)| format!("[models.{driver}]\ndriver = \"{driver}\"\n"));
     let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\n{}", models.concat()));
     let proxy = machine.serve();
     for (driver, program) in CLIS {
         let answer = proxy.complete(&chat(driver, "hi"));
         let error = &answer.json()["error"];
-        let told = (answer.status, error["code"].as_str(), error["message"].as_str());
-        assert_eq!(told, (404, Some("not_found"), Some(format!("CLI not found: {program}").as_str())));
+        let reported = (answer.status, error["code"].as_str(), error["message"].as_str());
+        assert_eq!(reported, (404, Some("not_found"), Some(format!("CLI not found: {program}").as_str())));
         let detail = error["detail"].as_str().unwrap();
         assert!(detail.starts_with("npm install -g "), "{driver}: {detail}");
     }
 }
 
 #[test]
-fn the_log_says_how_often_a_run_was_tried_how_its_cli_ended_and_its_last_error() {
-    let retried = "repo = \"../repo\"\nretries = 1\n[limits]\nretry_first = \"1ms\"";
+fn the_log_states_the_attempts_of_a_run_the_exit_of_its_cli_and_its_last_error() {
+    let retried = "repo = \"../repo\"\nretries = 1\n[limits]\nretry_initial_delay = \"1ms\"";
     let machine = Machine::configured(&format!("[models.m]\n{WHOLE}\n{retried}\n"));
     machine.repo("repo");
     let proxy = machine.serve();

@@ -1,5 +1,5 @@
 //! Histories as clients might send them: recorded ones, changed at random in types, order, nesting and spelling. None is an
-//! error of the server, most are answered, and everything that was said in them reaches the agent.
+//! error of the server, most are answered, and all their text reaches the agent.
 
 use std::cell::Cell;
 use std::fs;
@@ -12,13 +12,13 @@ use crate::support::{Machine, Proxy, Request, fixtures};
 
 const CASES: u32 = 500;
 
-/// Stands for half of a surrogate pair, which no string of Rust can hold.
+/// A placeholder for half of a surrogate pair, which no string of Rust can hold.
 const HALF: &str = "@half@";
 
-/// Stands for a number that no reader can hold.
+/// A placeholder for a number that no parser can represent.
 const HUGE: &str = "@huge@";
 
-/// The keys under which something is said, and those under which such keys are.
+/// The keys of text, and the keys of values that contain such keys.
 const SAYING: [&str; 8] = ["text", "content", "arguments", "output", "thinking", "refusal", "reasoning_content", "cmd"];
 const HOLDING: [&str; 13] = [
     "content",
@@ -130,7 +130,7 @@ fn respell_arguments(object: &mut Value) {
     }
 }
 
-/// Every text that is said in a message, in order.
+/// Every text of a message, in order.
 fn texts<'a>(value: &'a mut Value, key: &str, found: &mut Vec<&'a mut String>) {
     match value {
         Value::String(text) if SAYING.contains(&key) => found.push(text),
@@ -146,7 +146,7 @@ fn texts<'a>(value: &'a mut Value, key: &str, found: &mut Vec<&'a mut String>) {
     }
 }
 
-/// Puts words into some of the texts, and says which. A text that is JSON itself gets them into a string of it.
+/// Plants words in some of the texts, and returns them. A text that is JSON gets them in one of its strings.
 fn plant(messages: &mut [Value], at: &[usize]) -> Vec<String> {
     let mut found = Vec::new();
     for message in messages {
@@ -166,7 +166,7 @@ fn plant(messages: &mut [Value], at: &[usize]) -> Vec<String> {
     planted
 }
 
-/// The body of a request, with what only text can hold.
+/// The body of a request, with the placeholders replaced.
 fn body(messages: &[Value], stream: usize) -> String {
     let spelling = ["false", "\"False\"", "0", "null"][stream % 4];
     let messages = Value::from(messages.to_vec()).to_string();
@@ -176,7 +176,7 @@ fn body(messages: &[Value], stream: usize) -> String {
     )
 }
 
-/// Whether a history was answered. If it was, everything planted in it has reached the agent.
+/// Returns whether a history was answered. If it was, all planted words have reached the agent.
 fn answered(proxy: &Proxy, body: &str, planted: &[String]) -> Result<bool, TestCaseError> {
     let fail = |what: &str| Err(TestCaseError::fail(format!("{what}: {body}")));
     let answer = proxy.send(&Request::post("/v1/chat/completions", body));

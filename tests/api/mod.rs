@@ -1,4 +1,4 @@
-//! The API as its clients meet it: requests in, answers and streams out, who is refused how.
+//! The API from the view of its clients: requests, answers, streams, refusals.
 
 mod chat;
 pub(crate) mod connections;

@@ -68,7 +68,7 @@ fn the_official_client_completes_streams_and_understands_errors() {
             ["NotFoundError", "Error code: 404 - The model `nobody` does not exist", "model_not_found"],
             [
                 "AuthenticationError",
-                "Error code: 401 - a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`",
+                "Error code: 401 - an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`",
                 "invalid_api_key",
             ],
             ["InternalServerError", "Error code: 500 - CLI failed: boom", "unknown"],
@@ -78,15 +78,15 @@ fn the_official_client_completes_streams_and_understands_errors() {
     assert_eq!(summary, expected);
 }
 
-/// The Python of an environment with the client. Where it cannot be made, for want of Python or of a network, the test is
-/// left out, except in CI. Tests that run at the same time make it once.
+/// The Python of an environment with the client. If it cannot be created, without Python or a network, the test is skipped,
+/// except in CI. Concurrent tests create it once.
 pub(crate) fn python() -> Option<PathBuf> {
     static PYTHON: OnceLock<Option<PathBuf>> = OnceLock::new();
     PYTHON.get_or_init(installed).clone()
 }
 
-#[expect(clippy::disallowed_methods, reason = "whether this is CI stands in the environment of the tests")]
-#[expect(clippy::print_stderr, reason = "that a test is left out has to be seen")]
+#[expect(clippy::disallowed_methods, reason = "CI is a variable of the environment of the tests")]
+#[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
 fn installed() -> Option<PathBuf> {
     let environment = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("openai-client");
     if !environment.join(CLIENT).exists()
@@ -103,11 +103,11 @@ fn install(environment: &Path) -> Result<(), String> {
     let place = environment.to_str().unwrap();
     run(Path::new("python3"), &["-m", "venv", "--clear", place])?;
     run(&environment.join("bin/python"), &["-m", "pip", "install", "--quiet", CLIENT])?;
-    // This says that it is complete.
+    // Marks the environment as complete.
     std::fs::write(environment.join(CLIENT), "").map_err(|error| error.to_string())
 }
 
-/// Runs a program to its end, and says what it printed.
+/// Runs a program to its end, and returns its output.
 #[expect(clippy::disallowed_methods, reason = "the client is a program of its own")]
 pub(crate) fn run(program: &Path, args: &[&str]) -> Result<Vec<u8>, String> {
     let output =

@@ -1,5 +1,5 @@
-//! Clients that repeat a request by themselves, each time a whole run of an agent: failures that are remembered, those that
-//! are not, and tries that do not multiply.
+//! Clients that repeat a request by themselves, each time a whole run of an agent: which failures are remembered, and retries
+//! that do not multiply.
 
 use std::fs;
 
@@ -8,10 +8,10 @@ use crate::support::{Answer, Machine, Proxy, Request, chat, error, wait_for};
 const BOOM: &str = "echo 'boom: no such thing' >&2; echo 'at line 3' >&2; exit 3";
 const BUSY: &str = "echo 'API Error: 429 Too Many Requests' >&2; exit 1";
 
-/// A machine with the model `m`, whose CLI does what the script says.
+/// A machine with the model `m`, whose CLI is a script.
 fn machine(script: &str, settings: &str) -> Machine {
     let machine = Machine::configured(&format!(
-        "[limits]\nretry_first = 0\nlinger = \"30s\"\n{settings}\n\
+        "[limits]\nretry_initial_delay = 0\ndisconnect_grace = \"30s\"\n{settings}\n\
          [models.m]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"cli\"\noptions = {{ answer = \"whole\" }}\n"
     ));
     machine.repo("repo");
@@ -28,7 +28,7 @@ fn tries(machine: &Machine) -> usize {
     fs::read_to_string(machine.path("tries")).unwrap_or_default().len()
 }
 
-/// Waits until nothing of a run is left.
+/// Waits until no run is active.
 fn wait_for_quiet(proxy: &Proxy) {
     proxy.wait_until_idle();
 }
@@ -38,7 +38,7 @@ fn is_remembered(answer: &Answer) -> bool {
 }
 
 #[test]
-fn a_failure_that_would_come_again_is_given_to_the_same_request_without_a_run() {
+fn a_failure_that_would_occur_again_is_returned_to_the_same_request_without_a_run() {
     let machine = machine(BOOM, "");
     let proxy = machine.serve();
     let body = chat("m", "hi");
@@ -52,7 +52,7 @@ fn a_failure_that_would_come_again_is_given_to_the_same_request_without_a_run() 
         assert_eq!(again.header("x-should-retry"), Some("false"));
     }
     assert_eq!(tries(&machine), 1);
-    // What is another request is another run.
+    // Another request is another run.
     let mut streamed = body.clone();
     streamed["stream"] = true.into();
     for other in [
@@ -67,7 +67,7 @@ fn a_failure_that_would_come_again_is_given_to_the_same_request_without_a_run() 
 }
 
 #[test]
-fn a_header_a_reload_and_a_changed_login_ask_past_what_is_remembered() {
+fn a_header_a_reload_and_a_changed_login_override_a_remembered_failure() {
     let machine = machine(BOOM, "");
     let proxy = machine.serve();
     let body = chat("m", "hi");
@@ -90,7 +90,7 @@ fn a_header_a_reload_and_a_changed_login_ask_past_what_is_remembered() {
 }
 
 #[test]
-fn a_run_that_failed_is_not_joined_by_a_request_that_asks_past_it() {
+fn a_request_for_a_rerun_does_not_join_a_failed_run() {
     let machine = machine(BOOM, "");
     let proxy = machine.serve();
     let key = ("idempotency-key", "k");
@@ -105,8 +105,8 @@ fn a_run_that_failed_is_not_joined_by_a_request_that_asks_past_it() {
 }
 
 #[test]
-fn failures_are_remembered_for_as_long_as_is_set() {
-    let machine = machine(BOOM, "failure_memory = 0\n");
+fn failures_are_remembered_for_the_configured_time() {
+    let machine = machine(BOOM, "failure_cache_ttl = 0\n");
     let proxy = machine.serve();
     for _ in 0..2 {
         assert!(!is_remembered(&proxy.complete(&chat("m", "hi"))));
@@ -128,7 +128,7 @@ fn a_run_that_was_cancelled_is_not_remembered() {
 }
 
 #[test]
-fn a_failure_that_invites_another_try_is_not_given_to_the_try_that_it_invited() {
+fn a_failure_that_invites_a_retry_is_not_returned_to_that_retry() {
     for headers in [[("idempotency-key", "k")], [("x-stainless-retry-count", "1")]] {
         let machine = machine(BUSY, "[defaults]\nretries = 0\n");
         let proxy = machine.serve();
@@ -142,7 +142,7 @@ fn a_failure_that_invites_another_try_is_not_given_to_the_try_that_it_invited() 
 }
 
 #[test]
-fn the_tries_of_a_client_and_our_own_do_not_multiply() {
+fn the_retries_of_a_client_and_of_the_server_do_not_multiply() {
     let machine = machine(BUSY, "[defaults]\nretries = 2\n");
     let proxy = machine.serve();
     let costs = |text: &str, headers: &[(&str, &str)]| {
@@ -150,7 +150,7 @@ fn the_tries_of_a_client_and_our_own_do_not_multiply() {
         assert_eq!(proxy.send(&Request::complete(&chat("m", text)).headers(headers)).status, 429);
         tries(&machine) - before
     };
-    // A client that says nothing of its tries is known by what it asks.
+    // A client that does not count its attempts is identified by its request.
     assert_eq!([costs("one", &[]), costs("one", &[]), costs("one", &[])], [3, 1, 1]);
     let count = |count| [("x-stainless-retry-count", count)];
     assert_eq!([costs("two", &count("0")), costs("two", &count("1")), costs("two", &count("2"))], [3, 1, 1]);
@@ -158,7 +158,7 @@ fn the_tries_of_a_client_and_our_own_do_not_multiply() {
 }
 
 #[test]
-fn a_cli_that_is_not_logged_in_is_named_with_what_to_type_and_asks_for_no_key() {
+fn a_cli_without_a_login_is_reported_with_the_command_and_without_a_request_for_a_key() {
     let machine = Machine::configured("[defaults]\nrepo = \".\"\n[models.m]\ndriver = \"codex\"\n");
     machine.script("codex", "echo 'Error: 401 Unauthorized' >&2; exit 1");
     let answer = machine.serve().complete(&chat("m", "hi"));
@@ -170,7 +170,7 @@ fn a_cli_that_is_not_logged_in_is_named_with_what_to_type_and_asks_for_no_key() 
 }
 
 #[test]
-fn a_name_that_is_no_text_is_told_in_the_form_of_the_api() {
+fn a_name_that_is_not_text_is_reported_in_the_form_of_the_api() {
     let machine = machine(BOOM, "");
     let proxy = machine.serve();
     for path in ["/v1/models/%FF", "/v1/runs/%FF", "/v1/runs/%FF/diff"] {

@@ -1,4 +1,4 @@
-//! The CLI's own session: told in a header, and gone on with when a client sends that back.
+//! The CLI's own session: returned in a header, and resumed when a client sends it back.
 
 use std::fs;
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use crate::support::{Machine, Proxy, Request, chat, fixtures, wait_for};
 const SESSION: &str = "01a21eb9-01ec-7e92-bfb9-fd056ea14d53";
 
 #[test]
-fn a_session_is_told_and_gone_on_with() {
+fn a_session_is_returned_and_resumed() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
     machine.write("AGENTS.md", "RULES\n");
     let recording = fixtures().join("codex/plain");
@@ -35,7 +35,7 @@ fn a_session_is_told_and_gone_on_with() {
     }
 }
 
-/// The states of the runs, in the order in which they came.
+/// The states of the runs, in the order of their creation.
 fn states(proxy: &Proxy) -> Vec<String> {
     let list = proxy.get("/v1/runs").json();
     list["data"].as_array().unwrap().iter().map(|run| run["state"].as_str().unwrap().to_owned()).collect()
@@ -46,10 +46,10 @@ fn open(proxy: &Proxy, session: Option<&str>) -> TcpStream {
     session.into_iter().fold(request, |request, id| request.header("x-agent-session", id)).open(proxy.address())
 }
 
-/// The session that is asked for is held, and so is the one that the CLI names.
+/// Both the requested session and the one that the CLI reports are locked.
 #[test]
 fn t2_30_two_requests_for_one_session_run_one_after_the_other() {
-    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\nrepo_runs = 4\n");
+    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\nmax_repo_runs = 4\n");
     let gate = machine.name("open");
     let begins = json!({"type": "thread.started", "thread_id": "s-10"});
     let message = json!({"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": "ok"}});

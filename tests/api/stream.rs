@@ -1,4 +1,4 @@
-//! Deltas while the CLI still runs, and the end of everything that a run started, however the run ends.
+//! Deltas while the CLI still runs, and the end of all processes of a run in every way that a run can end.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Events, Machine, Proxy, Request, Streamed, chat, error, is_alive, wait_for, with_time_enough};
 
-/// A model whose whole output is passed on as it comes.
+/// A model whose output is passed on as it arrives.
 const CONFIG: &str = "
 [models.m]
 driver = \"generic\"
@@ -23,7 +23,7 @@ fn hanging(config: &str) -> (Machine, [PathBuf; 2]) {
     (machine, processes)
 }
 
-/// Starts a run of it, and reads until it has said something.
+/// Starts a run of it, and reads until its first output.
 fn started(proxy: &Proxy, processes: &[PathBuf; 2]) -> Events {
     let (head, mut events) = proxy.stream("m", "hi");
     assert_eq!(head.status, 200, "{head:?}");
@@ -46,13 +46,15 @@ fn wait_until_gone(processes: &[PathBuf; 2]) {
 }
 
 #[test]
-fn an_open_line_is_held_back_for_as_long_as_the_limit_says_and_until_it_ends() {
-    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\nopen_line = \"1h\"\nheaders_after = 0\n"));
+fn an_unfinished_line_is_held_back_until_the_limit_or_its_end() {
+    let machine = Machine::configured(
+        &(CONFIG.to_owned() + "[limits]\npartial_line_timeout = \"1h\"\nfirst_event_timeout = 0\n"),
+    );
     let waits = "until [ -e ../open ]; do sleep 0.01; done";
     machine.script("cli", &format!("cat >/dev/null; printf 'a '; echo > ../begun; {waits}; echo line; echo end"));
     let proxy = machine.serve();
     let (_head, mut events) = proxy.stream("m", "hi");
-    wait_for("the line to be begun", || machine.path("begun").exists());
+    wait_for("the start of the line", || machine.path("begun").exists());
     fs::write(machine.path("open"), "").unwrap();
     let first = delta(&mut events) + &delta(&mut events);
     assert!(first.starts_with("a line"), "{first:?}");
@@ -67,7 +69,7 @@ fn a_delta_arrives_while_the_cli_still_runs() {
     let (_head, mut events) = proxy.stream("m", "hi");
     assert_eq!(delta(&mut events), "");
     assert_eq!(delta(&mut events), "first ");
-    // Only now does the CLI go on.
+    // Only now does the CLI continue.
     fs::write(machine.path("open"), "").unwrap();
     let rest = Streamed::read(events);
     assert_eq!((rest.content.as_str(), rest.finish_reason.as_deref(), rest.done), ("and last", Some("stop"), true));
@@ -86,7 +88,7 @@ fn a_character_that_is_cut_in_two_arrives_whole() {
 }
 
 #[test]
-pub(crate) fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
+pub(crate) fn a_client_that_disconnects_ends_the_cli_and_its_descendants() {
     let (machine, processes) = hanging(CONFIG);
     let proxy = machine.serve();
     drop(started(&proxy, &processes));
@@ -95,7 +97,7 @@ pub(crate) fn a_client_that_goes_away_ends_the_cli_and_what_it_started() {
 }
 
 #[test]
-pub(crate) fn a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too() {
+pub(crate) fn a_client_that_disconnects_before_a_whole_answer_ends_the_cli_too() {
     let (machine, processes) = hanging(CONFIG);
     let proxy = machine.serve();
     let connection = Request::complete(&chat("m", "hi")).open(proxy.address());
@@ -128,7 +130,8 @@ fn a_run_that_takes_too_long_times_out_and_is_ended() {
 #[test]
 fn a_stream_that_takes_too_long_ends_with_an_error() {
     with_time_enough(|timeout| {
-        let (machine, processes) = hanging(&format!("{CONFIG}timeout = \"{timeout}\"\n[limits]\nheaders_after = 0\n"));
+        let (machine, processes) =
+            hanging(&format!("{CONFIG}timeout = \"{timeout}\"\n[limits]\nfirst_event_timeout = 0\n"));
         let proxy = machine.serve();
         let (head, events) = proxy.stream("m", "hi");
         let streamed = Streamed::read(events);
@@ -142,7 +145,7 @@ fn a_stream_that_takes_too_long_ends_with_an_error() {
 
 #[test]
 fn a_stop_of_the_proxy_ends_its_runs_and_leaves_nothing_behind() {
-    let (machine, processes) = hanging(&(CONFIG.to_owned() + "[server]\ndrain = 0\n"));
+    let (machine, processes) = hanging(&(CONFIG.to_owned() + "[server]\nshutdown_timeout = 0\n"));
     let proxy = machine.serve();
     let events = started(&proxy, &processes);
     assert_eq!(proxy.stop().code(), Some(0));
@@ -152,8 +155,8 @@ fn a_stop_of_the_proxy_ends_its_runs_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_a_cli_leaves_running_ends_with_its_turn() {
-    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\ngrace = \"100ms\"\n"));
+fn processes_that_a_cli_leaves_behind_end_with_its_turn() {
+    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\nexit_grace = \"100ms\"\n"));
     let processes = machine.hanging("hang", "");
     let there = processes[1].display();
     machine.script("cli", &format!("hang & until [ -e {there} ]; do sleep 0.01; done; printf done"));
@@ -169,7 +172,7 @@ fn codex_says(text: &str) -> String {
 }
 
 #[test]
-fn a_run_goes_on_until_its_plugin_says_that_the_work_is_done_and_what_comes_late_counts() {
+fn a_run_continues_until_its_plugin_reports_the_end_and_late_output_counts() {
     let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n");
     let waits = "until [ -e ../open ]; do sleep 0.01; done";
     let (first, late) = (codex_says("first"), codex_says("late"));
@@ -184,10 +187,10 @@ fn a_run_goes_on_until_its_plugin_says_that_the_work_is_done_and_what_comes_late
 }
 
 #[test]
-fn work_that_is_never_done_ends_with_the_models_time_and_what_there_was() {
+fn work_that_never_ends_is_stopped_by_the_timeout_with_the_partial_answer() {
     with_time_enough(|timeout| {
         let machine = Machine::configured(&format!(
-            "[models.m]\ndriver = \"codex\"\nrepo = \".\"\ntimeout = \"{timeout}\"\nretries = 0\n[limits]\ngrace = \"100ms\"\n"
+            "[models.m]\ndriver = \"codex\"\nrepo = \".\"\ntimeout = \"{timeout}\"\nretries = 0\n[limits]\nexit_grace = \"100ms\"\n"
         ));
         let working = r#"echo '{"type":"item.updated","item":{"id":"t","type":"todo_list","items":[]}}'"#;
         machine.script(
@@ -206,8 +209,8 @@ fn work_that_is_never_done_ends_with_the_models_time_and_what_there_was() {
 }
 
 #[test]
-fn a_client_that_does_not_read_keeps_nobody_from_cancelling_its_run() {
-    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\nunread = \"64 KiB\"\n"));
+fn a_client_that_does_not_read_does_not_block_the_cancellation_of_its_run() {
+    let machine = Machine::configured(&(CONFIG.to_owned() + "[limits]\nanswer_buffer = \"64 KiB\"\n"));
     machine.script("cli", "cat >/dev/null; echo $$ > ../started; while :; do echo 'a line that nobody reads'; done");
     let proxy = machine.serve();
     let mut body = chat("m", "hi");

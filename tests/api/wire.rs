@@ -1,4 +1,4 @@
-//! What clients and reverse proxies do to a request on its way, and what they need of an answer.
+//! Requests as clients and reverse proxies change them, and answers as they need them.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ fn exchange(proxy: &Proxy, head: &str, body: &str) -> String {
 }
 
 #[test]
-fn t2_07_a_wish_for_http_2_and_http_1_0_are_answered_whole() {
+fn t2_07_an_upgrade_to_http_2_and_http_1_0_are_answered_completely() {
     let (_machine, proxy) = Machine::echo();
     let host = proxy.address();
     for streamed in [false, true] {
@@ -37,19 +37,19 @@ fn t2_07_a_wish_for_http_2_and_http_1_0_are_answered_whole() {
             (format!("{}\r\nContent-Length: {length}", head("1.0")), &body),
         ] {
             let answer = exchange(&proxy, &head, body);
-            let (told, said) = answer.split_once("\r\n\r\n").unwrap();
-            let told = told.to_ascii_lowercase();
-            assert!(told.starts_with("http/1.") && told.contains(" 200 ok"), "{answer}");
+            let (answer_head, body) = answer.split_once("\r\n\r\n").unwrap();
+            let answer_head = answer_head.to_ascii_lowercase();
+            assert!(answer_head.starts_with("http/1.") && answer_head.contains(" 200 ok"), "{answer}");
             let (ending, is_1_0) = (if streamed { "data: [DONE]\n\n" } else { "}" }, head.contains("HTTP/1.0"));
-            let is_chunked = told.contains("transfer-encoding: chunked");
-            assert!(said.contains("hello") && said.trim_end_matches("\r\n0\r\n\r\n").ends_with(ending), "{answer}");
+            let is_chunked = answer_head.contains("transfer-encoding: chunked");
+            assert!(body.contains("hello") && body.trim_end_matches("\r\n0\r\n\r\n").ends_with(ending), "{answer}");
             assert!(!(is_1_0 && is_chunked), "{answer}");
         }
     }
 }
 
 #[test]
-fn t2_08_a_stream_is_not_to_be_held_back_on_its_way() {
+fn t2_08_a_stream_instructs_proxies_not_to_buffer_it() {
     let (_machine, proxy) = Machine::echo();
     let (head, _events) = proxy.stream("echo", "hello");
     let headers = ["content-type", "cache-control", "x-accel-buffering"].map(|name| head.header(name));
@@ -57,7 +57,7 @@ fn t2_08_a_stream_is_not_to_be_held_back_on_its_way() {
 }
 
 #[test]
-fn t2_27_slashes_that_mean_nothing_are_passed_over() {
+fn t2_27_superfluous_slashes_are_ignored() {
     let machine = Machine::configured("[models.\"team/echo\"]\ndriver = \"echo\"\nrepo = \".\"\n");
     let proxy = machine.serve();
     let list = proxy.get("/v1/models");

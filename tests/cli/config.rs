@@ -129,7 +129,7 @@ fn check_reports_every_fault_of_the_files_at_once() {
 #[test]
 fn check_reports_faults_of_the_files_and_missing_repositories_together() {
     let machine = Machine::configured(
-        "[models.a]\ndriver = \"echo\"\nrepo = \"gone\"\n[models.b]\ndriver = \"echo\"\n[limits]\nline = 0\n",
+        "[models.a]\ndriver = \"echo\"\nrepo = \"gone\"\n[models.b]\ndriver = \"echo\"\n[limits]\noutput_line = 0\n",
     );
     let places: Vec<String> = machine.faults().iter().map(|line| line.split(": ").next().unwrap().to_owned()).collect();
     assert_eq!(places, ["proxy.toml:4", "proxy.toml:7", "models.a.repo"]);
@@ -191,7 +191,7 @@ fn a_server_with_faulty_settings_does_not_start() {
     assert_eq!(run, Run { code: Some(1), stdout: String::new(), stderr: stderr.to_owned() });
 
     let run = machine.run(&["serve", "--config", "nothing.toml"]);
-    let stderr = "nothing.toml: there is no such file; `--config` names it\n";
+    let stderr = "nothing.toml: the file that `--config` names does not exist\n";
     assert_eq!(run, Run { code: Some(1), stdout: String::new(), stderr: stderr.to_owned() });
 }
 

@@ -31,7 +31,7 @@ fn doors(proxy: &Proxy, models: &[&str]) -> (u16, Vec<u16>, Vec<String>) {
 
 #[test]
 fn t2_23_a_settings_file_that_is_briefly_empty_or_cut_removes_no_key_and_no_model() {
-    let settings = format!("[server]\napi_keys = [\"k-secret\"]\n[limits]\nreload_hold = \"1h\"\n{ECHO}");
+    let settings = format!("[server]\napi_keys = [\"k-secret\"]\n[limits]\nreload_delay = \"1h\"\n{ECHO}");
     let registry = r#"{"registered": {"driver": "echo", "repoPath": "."}}"#;
     let machine = Machine::configured(&settings);
     machine.write("models.json", registry);
@@ -43,7 +43,7 @@ fn t2_23_a_settings_file_that_is_briefly_empty_or_cut_removes_no_key_and_no_mode
     is_closed();
 
     let [toml, json] = ["proxy.toml", "models.json"].map(|name| machine.path("work").join(name));
-    let way_out = |way: &str| format!("and its settings stay in use: to do without them, {way}");
+    let way_out = |way: &str| format!("and its settings stay in use: to remove them, {way}");
     let [restart, write] = ["restart", "write `{}` into it, or restart"].map(way_out);
     let held =
         |lost: &str| format!("waits until the files have not changed for 1h, since they no longer contain: {lost}");
@@ -83,7 +83,7 @@ fn t2_23_a_settings_file_that_is_briefly_empty_or_cut_removes_no_key_and_no_mode
 fn a_change_that_removes_something_is_used_after_its_hold() {
     for way in WAYS {
         let settings =
-            format!("[plugins]\n{way}\n[server]\napi_keys = [\"k-secret\"]\n[limits]\nreload_hold = \"50ms\"\n{ECHO}");
+            format!("[plugins]\n{way}\n[server]\napi_keys = [\"k-secret\"]\n[limits]\nreload_delay = \"50ms\"\n{ECHO}");
         let machine = Machine::configured(&settings);
         let proxy = machine.serve();
         machine.write("proxy.toml", settings.replace("models.echo", "models.other"));
@@ -97,9 +97,9 @@ fn a_change_that_removes_something_is_used_after_its_hold() {
 
 #[test]
 fn an_added_model_is_used_at_once() {
-    let machine = Machine::configured(&format!("[limits]\nreload_hold = \"1h\"\n{ECHO}"));
+    let machine = Machine::configured(&format!("[limits]\nreload_delay = \"1h\"\n{ECHO}"));
     let proxy = machine.serve();
-    let more = format!("server.api_keys = [\"k-secret\"]\n[limits]\nreload_hold = \"1h\"\n{ECHO}timeout = \"5m\"\n");
+    let more = format!("server.api_keys = [\"k-secret\"]\n[limits]\nreload_delay = \"1h\"\n{ECHO}timeout = \"5m\"\n");
     machine.write("proxy.toml", more);
     assert_eq!(reload(&proxy), json!({"state": "read", "faults": []}));
     assert_eq!(proxy.get("/v1/models").status, 401);
@@ -128,7 +128,7 @@ fn a_file_that_cannot_be_read_again_blocks_nothing() {
 fn t2_24_a_byte_order_mark_and_windows_line_ends_are_read_at_the_start_and_later() {
     let windows = |text: &str| format!("\u{feff}{}", text.replace('\n', "\r\n"));
     let registry = |name: &str| windows(&format!("{{\"{name}\": {{\n\"driver\": \"echo\",\n\"repoPath\": \".\"}}}}"));
-    let settings = |model: &str| windows(&format!("[limits]\nreload_hold = 0\n{}", ECHO.replace("echo]", model)));
+    let settings = |model: &str| windows(&format!("[limits]\nreload_delay = 0\n{}", ECHO.replace("echo]", model)));
     let machine = Machine::configured(&settings("one]"));
     machine.write("models.json", registry("two"));
     let proxy = machine.serve();
@@ -148,7 +148,7 @@ fn relink(target: &str, link: &Path) {
 
 /// Settings with a way to notice changes, which are used at once.
 fn settings(way: &str, model: &str) -> String {
-    format!("[plugins]\n{way}\n[limits]\nreload_hold = 0\n[models.{model}]\ndriver = \"echo\"\nrepo = \".\"\n")
+    format!("[plugins]\n{way}\n[limits]\nreload_delay = 0\n[models.{model}]\ndriver = \"echo\"\nrepo = \".\"\n")
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn plugins_behind_links_are_followed() {
 fn of_two_concurrent_editors_the_last_complete_file_is_used_and_nothing_in_between() {
     let pair = |name: &str| {
         let model = |at| format!("[models.{name}{at}]\ndriver = \"echo\"\nrepo = \".\"\n");
-        format!("[limits]\nreload_hold = 0\n{}{}", model(1), model(2))
+        format!("[limits]\nreload_delay = 0\n{}{}", model(1), model(2))
     };
     let machine = Machine::configured(&pair("a"));
     let proxy = machine.serve();

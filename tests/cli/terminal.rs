@@ -76,7 +76,7 @@ fn on_a_terminal_a_cli_has_none_and_ctrl_c_reaches_the_program_which_lets_the_cl
 
 #[test]
 fn a_cli_that_continues_after_ctrl_c_is_ended_by_the_program() {
-    let machine = machine("[server]\ndrain = 0\n[limits]\ngrace = \"10m\"\n");
+    let machine = machine("[server]\nshutdown_timeout = 0\n[limits]\nexit_grace = \"10m\"\n");
     let Some(proxy) = machine.serve_on_terminal() else { return };
     let (_, _, events) = started(&proxy);
     proxy.press(CTRL_C);

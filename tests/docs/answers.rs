@@ -1,12 +1,12 @@
-//! What the documents show of an answer, against what came: the same fields with the same values, but for those that differ from
-//! one run to the next.
+//! Answers in the documents, compared with real ones: the same fields with the same values, except for those that differ between
+//! runs.
 
 use serde_json::Value;
 
-/// Fields whose values differ from one machine or moment to the next.
-const VARYING: [&str; 4] = ["since", "generation", "program", "created"];
+/// Fields whose values depend on machine or time.
+const VARYING: [&str; 4] = ["created_at", "generation", "program", "created"];
 
-/// The first difference between JSON that is shown and JSON that came. A list may be shown in part.
+/// The first difference between JSON in a document and real JSON. A document may show part of a list.
 pub(super) fn difference(shown: &Value, came: &Value) -> Option<String> {
     differs(shown, came, "")
 }
@@ -36,7 +36,7 @@ fn differs(shown: &Value, came: &Value, key: &str) -> Option<String> {
     }
 }
 
-/// The first line of a text that is shown and is not the one that came.
+/// The first line of a text in a document that differs from the real one.
 pub(super) fn line_difference(shown: &str, came: &str) -> Option<String> {
     let (shown, came): (Vec<&str>, Vec<&str>) = (shown.trim_end().lines().collect(), came.trim_end().lines().collect());
     if shown.len() != came.len() {
@@ -47,7 +47,7 @@ pub(super) fn line_difference(shown: &str, came: &str) -> Option<String> {
     Some(format!("{shown:?} is shown, and {came:?} came"))
 }
 
-/// A text with `…` in the place of ids, hashes and times.
+/// A text with `…` in place of ids, hashes and times.
 fn masked(text: &str) -> String {
     let mut masked = String::new();
     let mut run = String::new();
@@ -66,14 +66,14 @@ fn masked(text: &str) -> String {
 #[test]
 fn an_answer_differs_by_a_field_a_type_or_a_value_and_not_by_an_id() {
     let came = serde_json::json!({
-        "id": "chatcmpl-0123456789ab", "created": 1, "n": [{"a": 1}, {"a": 2}], "s": "x", "since": "today", "z": null
+        "id": "chatcmpl-0123456789ab", "created": 1, "n": [{"a": 1}, {"a": 2}], "s": "x", "created_at": "today", "z": null
     });
     let with = |key: &str, value: Value| {
         let mut shown = came.clone();
         shown[key] = value;
         difference(&shown, &came).is_some()
     };
-    let same = [("id", "chatcmpl-ba9876543210".into()), ("created", 7.into()), ("since", "then".into())];
+    let same = [("id", "chatcmpl-ba9876543210".into()), ("created", 7.into()), ("created_at", "then".into())];
     assert!(same.into_iter().all(|(key, value)| !with(key, value)));
     assert!(!with("n", serde_json::json!([{"a": 2}])));
     let others = [

@@ -1,5 +1,5 @@
-//! Commands in the documents: each block of a shell is run beside a server as a reader has it, and what is shown beneath it
-//! comes. A block that cannot be run states the reason.
+//! Commands in the documents: each shell block is run beside a server like a reader's, and prints the output that is shown below
+//! it. A block that cannot be run states the reason.
 
 use std::fs;
 
@@ -11,14 +11,14 @@ use crate::support::{Machine, Proxy, chat, has_curl, wait_for};
 /// The address in the documents.
 const ADDRESS: &str = "127.0.0.1:8787";
 
-/// The run in the documents that is in progress, and the one that is over.
+/// The ids in the documents of an active and of a finished run.
 const LIVE: &str = "01a224c1a12471039ddbf4797168f138";
 const OVER: &str = "01a224c127da7097856e8c6ee88f858e";
 
 const CONFIG: &str = r#"
 [defaults]
 repo = "."
-repo_runs = 8
+max_repo_runs = 8
 [models.echo]
 driver = "echo"
 [models.slow]
@@ -48,7 +48,7 @@ impl Reader {
         Self { machine, proxy }
     }
 
-    /// The id of a run that is over, with a change in its worktree.
+    /// The id of a finished run with a change in its worktree.
     fn over(&self) -> String {
         let answer = self.proxy.complete(&chat("tree", "hi")).json();
         let id = answer["id"].as_str().unwrap().trim_start_matches("chatcmpl-").to_owned();
@@ -62,7 +62,7 @@ impl Reader {
         runs["data"][0]["id"].as_str().map(str::to_owned)
     }
 
-    /// Runs the commands of a document. Says how many blocks there were, or what differs.
+    /// Runs the commands of a document. Returns the number of blocks, or a difference.
     fn follow(&self, document: &Document) -> Result<usize, String> {
         let blocks = document.blocks();
         if !blocks.iter().any(|block| is_run(block) && block.text.contains("/v1/runs/")) {
@@ -72,7 +72,7 @@ impl Reader {
         let mut body = chat("slow", "hi");
         body["stream"] = true.into();
         let (_, mut events) = self.proxy.stream_of(&body);
-        events.find(|said| format!("{said:?}").contains("begun")).expect("the run says something");
+        events.find(|said| format!("{said:?}").contains("begun")).expect("the run prints something");
         let live = self.live().expect("a run in progress");
         self.follow_with(&blocks, |text| text.replace(LIVE, &live).replace(OVER, &over))
     }
@@ -101,7 +101,7 @@ fn is_run(block: &Block) -> bool {
     block.language == "sh" && block.norun().is_none()
 }
 
-/// How what is shown differs from what came.
+/// The difference between the shown and the real output.
 fn compare(shown: &Block, came: &str) -> Option<String> {
     match shown.language.as_str() {
         "json" => match (serde_json::from_str(&shown.text), serde_json::from_str(came)) {
@@ -114,7 +114,7 @@ fn compare(shown: &Block, came: &str) -> Option<String> {
 }
 
 #[test]
-fn commands_in_the_docs_run_and_print_what_stands_beneath_them() {
+fn commands_in_the_docs_run_and_print_the_output_below_them() {
     if !has_curl() {
         return;
     }
@@ -165,7 +165,7 @@ fn every_block_is_checked_or_states_why_not() {
     assert!(faults.is_empty(), "neither run nor excused by `norun: REASON`:\n{}", faults.join("\n"));
 }
 
-/// The arguments of `agentbay` in a line, up to a lone `--`; nothing if it starts another program.
+/// The arguments of `agentbay` in a line, up to a lone `--`; `None` if it starts another program.
 fn arguments(line: &str) -> Option<Vec<&str>> {
     let line = line.split(" #").next().unwrap();
     let mut words = line.split_whitespace().skip_while(|word| word.contains('='));

@@ -1,13 +1,13 @@
-//! Links of the documents: whatever they lead to in the checkout exists, and the book has each of its pages.
+//! Links of the documents: their targets in the checkout exist, and the book has each of its pages.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::markdown::{Document, REPOSITORY, checkout, pages};
 
-/// The documents that are no pages of the book, beside README.
+/// The documents outside of the book, beside README.
 const OTHERS: [&str; 4] = ["CONTRIBUTING.md", "plugins/README.md", "plugins/generic/README.md", "wit/CHANGES.md"];
 
-/// The file in the checkout that a link leads to, and the anchor in it; nothing if it leads elsewhere.
+/// The file in the checkout that a link leads to, and the anchor in it; `None` if it leads elsewhere.
 fn target(from: &Document, link: &str) -> Option<(PathBuf, String)> {
     let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
     let path = match (path.strip_prefix(REPOSITORY), path) {
@@ -31,7 +31,7 @@ fn normal(path: &Path) -> PathBuf {
     })
 }
 
-/// What is wrong with a link.
+/// The fault of a link.
 fn fault(from: &Document, link: &str) -> Option<String> {
     let (path, anchor) = target(from, link)?;
     if !checkout().join(&path).exists() {

@@ -1,4 +1,4 @@
-//! The map of the host's crates, held against Cargo and the checkout.
+//! The map of the host's crates, compared with Cargo and the checkout.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

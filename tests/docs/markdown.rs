@@ -1,9 +1,9 @@
-//! A document as the tests need it: its code blocks, headings and links. The subset of Markdown that the documents use.
+//! Code blocks, headings and links of a document, in the subset of Markdown that the documents use.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the repository shows its files. The book is published without them.
+/// The web address of the repository's files, which the published book does not contain.
 pub(super) const REPOSITORY: &str = "https://github.com/agentbay/agentbay/blob/main/";
 
 /// A document of the checkout.
@@ -19,15 +19,15 @@ pub(super) struct Block {
     /// The document and the line of its fence, for failures.
     pub(super) place: String,
     pub(super) language: String,
-    /// What the info string says after the language, such as `norun: needs systemd`.
+    /// The rest of the info string after the language, such as `norun: needs systemd`.
     pub(super) note: String,
     pub(super) text: String,
-    /// Whether its fence stands right under the end of the block before.
+    /// Whether its fence directly follows the end of the block before.
     pub(super) follows: bool,
 }
 
 impl Block {
-    /// Why it is not run, if its info string says so.
+    /// The reason why it is not run, if its info string states one.
     pub(super) fn norun(&self) -> Option<&str> {
         self.note.strip_prefix("norun:").map(str::trim)
     }

@@ -1,5 +1,5 @@
-//! What the documents say, held against the program: their code blocks are run, their links followed, and whatever has a
-//! name in the program is looked up in them.
+//! The documents, compared with the program: their code blocks are run, their links followed, and every name of the program is
+//! searched in them.
 
 mod answers;
 mod commands;

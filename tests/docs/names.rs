@@ -1,5 +1,5 @@
-//! Whatever has a name in the program has it in the documents too: settings, limits, routes, headers, metrics, codes, messages,
-//! commands. The names are asked of the program where it gives them, else read from the source of the host.
+//! Every name of the program is in the documents: settings, limits, routes, headers, metrics, codes, messages, commands. The
+//! program lists the names where it can; the others are read from the source of the host.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,13 +11,13 @@ use crate::support::{Machine, Request, chat};
 const CONFIGURATION: &str = "docs/src/configuration.md";
 const API: &str = "docs/src/api.md";
 
-/// The names for which the document has no text, made of the name by a rule.
+/// The names whose text, made by `text_of`, is not in the document.
 fn missing(page: &str, names: &BTreeSet<String>, text_of: impl Fn(&str) -> String) -> Vec<String> {
     let page = Document::read(page).text;
     names.iter().filter(|name| !page.contains(&text_of(name))).cloned().collect()
 }
 
-/// The same for names that stand in the document as code.
+/// The names that are not in the document as code.
 fn undocumented(page: &str, names: &BTreeSet<String>) -> Vec<String> {
     missing(page, names, |name| format!("`{name}`"))
 }
@@ -26,7 +26,7 @@ fn from_source(names: impl Fn(&str) -> Vec<String>) -> BTreeSet<String> {
     sources().iter().flat_map(|source| names(&source.text)).collect()
 }
 
-/// The keys that a section knows: the program names them when it finds one that is unknown.
+/// The keys of a section: the program lists them in the fault of an unknown key.
 fn keys(file: &str, settings: &str) -> BTreeSet<String> {
     let machine = Machine::new();
     machine.write(file, settings);
@@ -68,7 +68,7 @@ fn every_settings_key_has_its_row() {
 }
 
 #[test]
-fn every_limit_has_its_default_and_says_who_may_set_it() {
+fn every_limit_has_its_default_and_states_who_may_set_it() {
     let sample = fs::read_to_string(checkout().join("proxy.toml")).unwrap();
     let limits = sample.split("\n[limits]\n").nth(1).expect("the sample has limits");
     let shown: Vec<(&str, &str)> = limits
@@ -100,7 +100,7 @@ fn every_limit_has_its_default_and_says_who_may_set_it() {
     }
 }
 
-/// The defaults that stand in parentheses behind a key in prose, as `limits.git` (5 min): key and default as proxy.toml has them.
+/// The defaults in parentheses after a key in prose, as `limits.git_timeout` (5 min): key and default in the form of proxy.toml.
 fn defaults_in_prose(text: &str) -> Vec<(String, String)> {
     let spans = ["`limits.", "`server.", "`plugins."].into_iter().flat_map(|section| text.split(section).skip(1));
     let default = |span: &str| {
@@ -133,9 +133,11 @@ fn defaults_in_prose_are_those_of_the_sample() {
         }
     }
     assert!(count > 20, "only {count} defaults were found");
-    let found =
-        defaults_in_prose("`limits.git` (5 min), `limits.queue`, `limits.runs` (all), `server.drain` (30 s, or so)");
-    let expected = [("git", "\"5m\""), ("drain", "\"30s\"")].map(|(key, default)| (key.to_owned(), default.to_owned()));
+    let found = defaults_in_prose(
+        "`limits.git_timeout` (5 min), `limits.queue`, `limits.runs` (all), `server.shutdown_timeout` (30 s, or so)",
+    );
+    let expected = [("git_timeout", "\"5m\""), ("shutdown_timeout", "\"30s\"")]
+        .map(|(key, default)| (key.to_owned(), default.to_owned()));
     assert_eq!(found, expected);
 }
 
@@ -213,7 +215,7 @@ fn every_metric_has_its_row_with_its_labels() {
     };
     let served_names: BTreeSet<String> = served.lines().filter(|line| !line.starts_with('#')).flat_map(names).collect();
     assert!(served_names.len() > 7, "only {served_names:?} were served");
-    // A counter that has counted nothing yet is not served, and stands in the host's own tests.
+    // A counter without a count is not served, and is in the host's own tests.
     let is_metric = |literal: &String| literal.starts_with("agentbay_") && literal.contains(' ');
     let mut known =
         from_source(|source| literals(source).into_iter().filter(is_metric).flat_map(|text| names(&text)).collect());
@@ -267,8 +269,8 @@ fn every_command_and_option_is_in_the_docs() {
     assert_eq!(lost, [""; 0]);
 }
 
-/// Whether the parts of a text stand in another one, in this order.
-fn stands_in(parts: &str, text: &str) -> bool {
+/// Returns whether another text contains the parts of this text, in this order.
+fn contains_parts(parts: &str, text: &str) -> bool {
     let mut rest = text;
     parts.split('…').all(|part| match rest.split_once(part.trim()) {
         Some((_, after)) => {
@@ -304,11 +306,11 @@ fn every_message_that_is_explained_exists() {
     let no_output = fs::read_to_string(checkout().join("plugins/sdk/src/exit_outcome.rs")).unwrap();
     known.extend(literals(&no_output));
     let lost: Vec<String> =
-        shown_messages().into_iter().filter(|shown| !known.iter().any(|text| stands_in(shown, text))).collect();
+        shown_messages().into_iter().filter(|shown| !known.iter().any(|text| contains_parts(shown, text))).collect();
     assert!(lost.is_empty(), "no source has these messages of docs/src/troubleshooting.md:\n{}", lost.join("\n"));
 }
 
-/// Whether a message has words of its own, beside those of what it stands for.
+/// Returns whether a message has words of its own beside its placeholders.
 fn has_words(message: &str) -> bool {
     let own = message.split('{').map(|part| part.split_once('}').map_or(part, |(_, own)| own));
     own.flat_map(str::chars).any(char::is_alphabetic)
@@ -317,7 +319,7 @@ fn has_words(message: &str) -> bool {
 #[test]
 fn every_error_of_the_host_is_explained() {
     let shown = shown_messages();
-    let is_explained = |message: &String| shown.iter().any(|shown| stands_in(shown, message));
+    let is_explained = |message: &String| shown.iter().any(|shown| contains_parts(shown, message));
     let mut lost = Vec::new();
     for source in sources() {
         let own = messages(&source.text).into_iter().filter(|message| has_words(message) && !is_explained(message));

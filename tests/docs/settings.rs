@@ -1,4 +1,5 @@
-//! Settings in the documents: `agentbay check` finds no fault in them, on a machine that has what they name.
+//! Settings in the documents: `agentbay check` finds no fault in them, on a machine with the repositories and programs that they
+//! name.
 
 use std::fs;
 
@@ -8,7 +9,7 @@ use crate::support::{Machine, Run};
 /// The programs of the built-in plugins.
 const CLIS: [&str; 8] = ["claude", "codex", "copilot", "gemini", "opencode", "qwen", "ax-glm", "ax-grok"];
 
-/// Values of a key that is text, as TOML and JSON write it.
+/// The text values of a key in TOML or JSON.
 fn values<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     let assigned = move |line: &'a str| {
         let at = line.find(key)?;
@@ -38,7 +39,7 @@ fn machine(block: &Block, file: &str) -> Machine {
     machine
 }
 
-/// The file that a block stands for; nothing if it is not one of settings.
+/// The file of a block; `None` if it is not a block of settings.
 fn file(block: &Block) -> Option<&str> {
     match block.language.as_str() {
         _ if block.norun().is_some() => None,

@@ -1,5 +1,4 @@
-//! The source of the host, as far as names can be read from its text: string literals, routes, codes, error messages. For
-//! what the program cannot be asked for.
+//! Names in the source text of the host that the program does not list: string literals, routes, codes, error messages.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +11,7 @@ pub(super) struct Source {
     pub(super) text: String,
 }
 
-/// Every source file of the host, in whichever crate.
+/// The source files of all crates of the host.
 pub(super) fn sources() -> Vec<Source> {
     let mut sources = Vec::new();
     add(&checkout().join("host"), &mut sources);
@@ -61,7 +60,7 @@ pub(super) fn literals(source: &str) -> Vec<String> {
     literals
 }
 
-/// The literal that a text begins with, and what follows it.
+/// The literal at the beginning of a text, and the text after it.
 fn literal(text: &str) -> (String, &str) {
     let mut literal = String::new();
     let mut rest = text.chars();
@@ -70,7 +69,7 @@ fn literal(text: &str) -> (String, &str) {
             '"' => return (literal, rest.as_str()),
             '\\' => match rest.next() {
                 Some('n') => literal.push('\n'),
-                // The line goes on.
+                // The line continues.
                 Some('\n') => rest = rest.as_str().trim_start().chars(),
                 Some(escaped) => literal.push(escaped),
                 None => {}
@@ -100,7 +99,7 @@ pub(super) fn routes(source: &str) -> Vec<String> {
         .collect()
 }
 
-/// What stands behind a status in a call: the `code` or `type` of an error.
+/// The argument after a status in a call: the `code` or `type` of an error.
 pub(super) fn codes(source: &str) -> Vec<String> {
     let calls = source.split("StatusCode::").skip(1);
     let code = |call: &str| {

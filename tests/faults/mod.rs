@@ -272,13 +272,13 @@ const FAULTS: [Fault; 62] = [
         "case-061b",
         "answers a client that disconnects, whole",
         "ended",
-        stream::a_client_that_goes_away_before_a_whole_answer_ends_the_cli_too,
+        stream::a_client_that_disconnects_before_a_whole_answer_ends_the_cli_too,
     ),
     fault(
         "case-061c",
         "answers a client that disconnects, streamed",
         "ended",
-        stream::a_client_that_goes_away_ends_the_cli_and_what_it_started,
+        stream::a_client_that_disconnects_ends_the_cli_and_its_descendants,
     ),
     fault(
         "case-062",
@@ -338,19 +338,19 @@ const FAULTS: [Fault; 62] = [
         "case-078.1",
         "has a folder that is gone",
         "404, names the folder",
-        errors::a_repository_that_is_missing_is_told_by_its_path,
+        errors::a_missing_repository_is_reported_by_its_path,
     ),
     fault(
         "case-078.2",
         "is not on PATH",
         "404, how to install",
-        errors::a_cli_that_is_not_installed_is_told_with_how_to_install_it,
+        errors::a_missing_cli_is_reported_with_its_installation,
     ),
     fault(
         "case-078.3",
         "cannot be executed",
         "configuration, with the reason",
-        errors::a_cli_that_cannot_be_started_is_told_with_the_reason,
+        errors::a_cli_that_cannot_be_started_is_reported_with_the_reason,
     ),
     fault(
         "t2-12",
@@ -392,13 +392,13 @@ const FAULTS: [Fault; 62] = [
         "30",
         "(clients connect and send nothing)",
         "closed after a time",
-        connections::a_connection_that_does_not_say_in_time_what_it_wants_is_closed,
+        connections::a_connection_without_a_request_in_time_is_closed,
     ),
     fault(
         "31",
         "(more clients connect than permitted)",
         "they wait",
-        connections::more_connections_than_there_may_be_wait_for_others_to_end,
+        connections::connections_above_the_limit_wait_for_others_to_end,
     ),
 ];
 

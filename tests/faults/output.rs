@@ -7,7 +7,7 @@ use crate::support::{Answer, Machine, Proxy, Request, chat};
 /// A machine whose CLI of this name prints lines on each stream and ends with a code.
 fn machine(driver: &str, stdout: &[Value], stderr: &str, code: &str) -> Machine {
     let machine = Machine::configured(&format!(
-        "[models.m]\ndriver = \"{driver}\"\nrepo = \".\"\nretries = 0\n[limits]\ngrace = \"200ms\"\n"
+        "[models.m]\ndriver = \"{driver}\"\nrepo = \".\"\nretries = 0\n[limits]\nexit_grace = \"200ms\"\n"
     ));
     let lines: String = stdout.iter().map(|line| format!("{line}\n")).collect();
     machine.stand_in(driver, &["say", "--err", stderr, "--exit", code, &lines]);

@@ -50,7 +50,7 @@ fn machine(limits: &str) -> Machine {
     // Each model has its own CLI, with the same script.
     let model = |driver: &String| {
         format!(
-            "[models.{driver}]\ndriver = \"{driver}\"\nrepo = \".\"\nprogram = \"cli-of-{driver}\"\nrepo_runs = 64\nretries = 0\n"
+            "[models.{driver}]\ndriver = \"{driver}\"\nrepo = \".\"\nprogram = \"cli-of-{driver}\"\nmax_repo_runs = 64\nretries = 0\n"
         )
     };
     let machine =

@@ -22,7 +22,7 @@ fn machine() -> Machine {
 /// The same with this time limit for compiling.
 fn machine_that_compiles_for(time: &str) -> Machine {
     let machine = Machine::configured(&format!(
-        "[plugins]\npatience = 0\n[plugins.m.limits]\ncompile = \"{time}\"\n[defaults]\nrepo = \".\"\n\
+        "[plugins]\nload_timeout = 0\n[plugins.m.limits]\ncompile_timeout = \"{time}\"\n[defaults]\nrepo = \".\"\n\
          [models.echo]\ndriver = \"echo\"\n[models.m]\ndriver = \"m\"\nprogram = \"cli\"\n"
     ));
     machine.stand_in("cli", &["say", "hello"]);
@@ -116,7 +116,7 @@ fn the_current_version_stays_in_use_until_the_next_is_compiled() {
     resume(compiler);
     wait_for("the next version", || loading(&proxy) == json!([]));
     assert_eq!(proxy.ask("m", "hi"), "hello");
-    assert!(proxy.get("/metrics").body.contains("\nagentbay_plugin_swaps_total 2\n"));
+    assert!(proxy.get("/metrics").body.contains("\nagentbay_plugin_changes_total 2\n"));
 }
 
 #[test]
@@ -124,7 +124,8 @@ fn a_compilation_that_times_out_is_refused_and_retried_on_a_requested_reload() {
     let machine = machine_that_compiles_for("300ms");
     let file = machine.put_plugin("m.wasm", endless());
     let proxy = machine.serve();
-    let reason = "took longer than 300ms to compile: raise `limits.plugin_compile` in proxy.toml if it needs more";
+    let reason =
+        "took longer than 300ms to compile: raise `limits.plugin_compile_timeout` in proxy.toml if it needs more";
     let refused = || wait_for("it to be refused", || refusal(&known(&proxy), "m") == reason);
     refused();
     wait_for("its compiler to be gone", || compilers(proxy.pid()) == 0);

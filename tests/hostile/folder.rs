@@ -208,7 +208,7 @@ fn control_characters_in_file_names_are_escaped() {
 #[test]
 fn files_that_wait_to_be_compiled_are_not_kept_in_memory() {
     const COUNT: u32 = 40;
-    let machine = Machine::configured(&format!("{ECHO}[plugins.endless.limits]\ncompile = \"1h\"\n"));
+    let machine = Machine::configured(&format!("{ECHO}[plugins.endless.limits]\ncompile_timeout = \"1h\"\n"));
     let proxy = machine.serve();
     // They occupy the compile slots for the whole test.
     for number in 0..2_u8 {
@@ -230,8 +230,8 @@ fn files_that_wait_to_be_compiled_are_not_kept_in_memory() {
 
 #[test]
 fn a_good_plugin_does_not_wait_for_those_that_compile_slowly() {
-    let limits = "[limits]\nplugin_compile = \"1h\"\nplugin_compile_memory = \"8 GiB\"\n";
-    let machine = Machine::configured(&format!("[plugins]\npatience = 0\n{ECHO}{limits}"));
+    let limits = "[limits]\nplugin_compile_timeout = \"1h\"\nplugin_compile_memory = \"8 GiB\"\n";
+    let machine = Machine::configured(&format!("[plugins]\nload_timeout = 0\n{ECHO}{limits}"));
     machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
     wait_for("the first version", || proxy.ask("echo", "hi") == "HI");

@@ -162,7 +162,7 @@ fn ask_until(over: &AtomicBool, proxy: &Proxy, is_paced: bool) -> Results {
 #[test]
 fn requests_are_not_affected_by_random_changes_of_the_plugin_folder() {
     let machine = Machine::configured(&format!(
-        "server.drain = \"{}s\"\n[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\nretries = 0\n",
+        "server.shutdown_timeout = \"{}s\"\n[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nmax_repo_runs = 64\nretries = 0\n",
         DRAIN.as_secs()
     ));
     let folder = machine.put_plugin("file-0.wasm", "").parent().unwrap().to_owned();

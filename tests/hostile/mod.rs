@@ -53,13 +53,13 @@ fn machine(plugins: &[Hostile]) -> Machine {
             (true, true) => "250ms",
         };
         format!(
-            "[models.{name}]\ndriver = \"{name}\"\nrepo = \".\"\nprogram = \"cli\"\nrepo_runs = 64\nretries = 0\n\
-             [plugins.{name}.limits]\ncall_cpu = \"{call_cpu}\"\nrun_cpu = \"10m\"\ncompile = \"10m\"\n"
+            "[models.{name}]\ndriver = \"{name}\"\nrepo = \".\"\nprogram = \"cli\"\nmax_repo_runs = 64\nretries = 0\n\
+             [plugins.{name}.limits]\ncall_cpu = \"{call_cpu}\"\nrun_cpu = \"10m\"\ncompile_timeout = \"10m\"\n"
         )
     };
     let tables: String = plugins.iter().map(tables).collect();
     let machine = Machine::configured(&format!(
-        "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nrepo_runs = 64\nretries = 0\n{tables}\
+        "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nmax_repo_runs = 64\nretries = 0\n{tables}\
          [limits]\nruns = 64\nplugin_output = \"4 MiB\"\nplugin_notices = 3\nplugin_compile_memory = \"128 MiB\"\n"
     ));
     // Two pieces on any machine: the last line is held until the stream ends.
@@ -103,7 +103,8 @@ fn stopped(proxy: &Proxy, plugin: &Hostile, answer: &Answer) -> Result<String, S
             (answer.status == status && message.contains(words), message)
         }
         Stopped::Recorded(words) => {
-            let reason = health(&known(proxy), plugin.name)["last"]["reason"].as_str().unwrap_or_default().to_owned();
+            let reason =
+                health(&known(proxy), plugin.name)["last_trap"]["reason"].as_str().unwrap_or_default().to_owned();
             let trapped = answer.header("x-agentbay-plugin") == Some("trapped");
             (answer.status == 200 && trapped && reason.contains(words), reason)
         }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::component::{Contract, component, text};
 use super::{health, known};
-use crate::support::{Machine, Said, Streamed, chat, error, wait_for};
+use crate::support::{Machine, StreamItem, Streamed, chat, error, wait_for};
 
 const MODEL: &str = "[models.m]\ndriver = \"m\"\nrepo = \".\"\nprogram = \"cli\"\nretries = 0\n";
 
@@ -25,11 +25,14 @@ fn after_a_plugin_fails_in_a_stream_the_rest_is_sent_as_the_cli_printed_it() {
     let proxy = machine.serve();
     let (head, mut events) = proxy.stream("m", "hi");
     assert_eq!((head.status, head.header("x-agentbay-plugin")), (200, None));
-    let started = events.by_ref().find(|said| matches!(said, Said::Data(data) if data.contains("first ")));
+    let started = events.by_ref().find(|said| matches!(said, StreamItem::Data(data) if data.contains("first ")));
     assert!(started.is_some());
     fs::write(open, "").unwrap();
     let comment = events.next();
-    assert_eq!(comment, Some(Said::Comment("the plugin m failed, what follows is as the CLI printed it".to_owned())));
+    assert_eq!(
+        comment,
+        Some(StreamItem::Comment("the plugin m failed, what follows is as the CLI printed it".to_owned()))
+    );
     let rest = Streamed::read(events);
     assert_eq!((rest.content.as_str(), rest.finish_reason.as_deref(), rest.done), ("second\n", Some("stop"), true));
     proxy.logged(&["WARN", "plugin failed", "plugin=m", "transcript.output"]);
@@ -75,18 +78,18 @@ fn a_plugin_that_fails_three_times_is_unhealthy_and_stays_in_use_until_another_v
     let machine = machine("trap-in-exit", MODEL);
     machine.stand_in("cli", &["say", "hello"]);
     let proxy = machine.serve();
-    let healthy = json!({"state": "healthy", "traps": 0, "last": null});
+    let healthy = json!({"state": "healthy", "traps": 0, "last_trap": null});
     assert_eq!(health(&known(&proxy), "m"), healthy);
     let states: Vec<Value> = (0..4)
         .map(|_| {
             assert_eq!(proxy.ask("m", "hi"), "hello");
             let mut health = health(&known(&proxy), "m");
-            assert!(health["last"]["time"].take().as_str().is_some_and(|time| time.ends_with('Z')), "{health}");
+            assert!(health["last_trap"]["time"].take().as_str().is_some_and(|time| time.ends_with('Z')), "{health}");
             health
         })
         .collect();
     let last = json!({"time": null, "call": "transcript.exit", "reason": "wasm trap: wasm `unreachable` instruction executed"});
-    let after = |traps: u32, state: &str| json!({"state": state, "traps": traps, "last": last});
+    let after = |traps: u32, state: &str| json!({"state": state, "traps": traps, "last_trap": last});
     assert_eq!(states, [after(1, "healthy"), after(2, "healthy"), after(3, "unhealthy"), after(4, "unhealthy")]);
     proxy.logged(&["ERROR", "plugin is unhealthy", "plugin=m"]);
     let counted = proxy.get("/metrics").body;
@@ -103,7 +106,7 @@ fn a_plugin_that_fails_three_times_is_unhealthy_and_stays_in_use_until_another_v
     proxy.logged(&["reloaded", "generation=2 "]);
     assert_eq!(health(&known(&proxy), "m"), healthy);
     let counted = proxy.get("/metrics").body;
-    assert!(counted.contains("\nagentbay_plugin_swaps_total 1\n"), "{counted}");
+    assert!(counted.contains("\nagentbay_plugin_changes_total 1\n"), "{counted}");
     assert!(counted.contains("\nagentbay_plugin_traps_total{plugin=\"m\"} 4\n"), "{counted}");
     wait_for("the new version in the status file", || listed(&machine) == in_servers("healthy".into()));
     proxy.stop();

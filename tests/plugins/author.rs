@@ -412,7 +412,7 @@ fn a_plugin_is_packed_with_its_version_its_checksum_and_the_grant_it_needs() {
     let sha256 = report["plugin"]["sha256"].as_str().unwrap();
     let stdout = format!(
         "dist/stranger-1.0.0.wasm\ndist/stranger-1.0.0.wasm.sha256\n\nFor the proxy.toml of its users:\n\n\
-         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nhome = []\nsha256 = \"{sha256}\"\n"
+         [plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nhome_files = []\nsha256 = \"{sha256}\"\n"
     );
     assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
     let expected = [
@@ -452,7 +452,7 @@ fn a_stripped_component_gives_the_same_events_without_its_names() {
     let sha256 = report["plugin"]["sha256"].as_str().unwrap();
     let stdout = format!(
         "dist/grok-0.1.0.wasm\ndist/grok-0.1.0.wasm.sha256\nstripped of {by} of {had} bytes\n\nFor the proxy.toml of its \
-         users:\n\n[plugins.grok]\nprograms = [\"ax-grok\"]\nenv = []\nhome = []\nsha256 = \"{sha256}\"\n"
+         users:\n\n[plugins.grok]\nprograms = [\"ax-grok\"]\nenv = []\nhome_files = []\nsha256 = \"{sha256}\"\n"
     );
     assert_eq!(run, Run { code: Some(0), stdout, stderr: String::new() });
     let checksum = fs::read_to_string(machine.path("work/dist/grok-0.1.0.wasm.sha256")).unwrap();
@@ -467,6 +467,6 @@ fn the_grant_that_pack_prints_is_the_one_that_add_writes() {
     let written = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
     let table = |text: &str| text[text.find("[plugins.claude]").unwrap()..].to_owned();
     assert_eq!(table(&written), table(&packed));
-    let home = "home = [\".claude.json\", \".credentials.json\", \"settings.json\"]\n";
+    let home = "home_files = [\".claude.json\", \".credentials.json\", \"settings.json\"]\n";
     assert!(packed.contains(home) && packed.contains("\"DISABLE_TELEMETRY\"]\n"), "{packed}");
 }

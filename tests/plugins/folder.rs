@@ -6,7 +6,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use crate::support::{
-    CLIS, ECHO, Machine, Proxy, Request, Said, Streamed, built_plugin, chat, drivers, error, fixtures,
+    CLIS, ECHO, Machine, Proxy, Request, StreamItem, Streamed, built_plugin, chat, drivers, error, fixtures,
 };
 
 /// Waits until the program has looked so many times, the first time being its start.
@@ -95,7 +95,7 @@ fn a_run_keeps_the_plugin_it_began_with() {
     let proxy = machine.serve();
     let (head, mut events) = proxy.stream("echo", "hi");
     assert_eq!(head.status, 200);
-    let begun = events.by_ref().find(|said| matches!(said, Said::Data(data) if data.contains("first ")));
+    let begun = events.by_ref().find(|said| matches!(said, StreamItem::Data(data) if data.contains("first ")));
     assert!(begun.is_some());
     machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     looked(&proxy, 2);
@@ -276,7 +276,7 @@ fn plugins_are_told_with_what_they_are_and_files_with_why_they_are_not() {
     let proxy = machine.serve();
     let told = proxy.get("/v1/plugins").json();
     let echo = told["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "echo").unwrap();
-    let health = serde_json::json!({"state": "healthy", "traps": 0, "last": null});
+    let health = serde_json::json!({"state": "healthy", "traps": 0, "last_trap": null});
     let keys = ["object", "contract", "source", "programs", "health"].map(|key| echo[key].clone());
     let programs = Value::from(vec!["agentbay"]);
     assert_eq!(keys, ["plugin".into(), "0.1.0".into(), "embedded".into(), programs, health]);
@@ -304,7 +304,7 @@ fn what_happens_is_counted() {
         "agentbay_http_requests_total{route=\"/v1/chat/completions\",status=\"400\"} 1",
         "agentbay_plugins_loaded 11",
         "agentbay_plugins_refused 0",
-        "agentbay_plugin_swaps_total 0",
+        "agentbay_plugin_changes_total 0",
     ] {
         assert!(counted.body.lines().any(|other| other == line), "{line} is not in\n{}", counted.body);
     }

@@ -182,7 +182,7 @@ fn a_look_that_is_asked_for_is_over_when_it_is_answered() {
 fn a_look_is_asked_for_with_a_key_if_there_is_one() {
     let machine = Machine::configured(&format!("server.api_keys = [\"one\"]\n{ECHO}"));
     let proxy = machine.serve();
-    let refused = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
+    let refused = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
     let expected = error(refused, "invalid_request_error", None, "invalid_api_key", None);
     let answer = proxy.reload();
     assert_eq!((answer.status, answer.json()), (401, expected));

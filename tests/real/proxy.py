@@ -73,8 +73,8 @@ def make_repository(repo: pathlib.Path) -> None:
 def configuration(models: dict[str, dict], folder: pathlib.Path) -> str:
     """A proxy.toml. JSON's strings are strings of TOML too. It is the CLIs that are looked at: nothing is tried again."""
     plugins, cache = json.dumps(str(folder / "plugins")), json.dumps(str(folder / "cache"))
-    lines = ["[defaults]", "retries = 0", "repo_runs = 16", "\n[plugins]", f"dir = {plugins}", f"cache = {cache}",
-             "\n[limits]", f'headers_after = "{HEADERS_AFTER}"']
+    lines = ["[defaults]", "retries = 0", "max_repo_runs = 16", "\n[plugins]", f"dir = {plugins}", f"cache = {cache}",
+             "\n[limits]", f'first_event_timeout = "{HEADERS_AFTER}"']
     for name, model in models.items():
         lines.append(f"\n[models.{json.dumps(name)}]")
         for key, value in model.items():

@@ -28,7 +28,7 @@ fn system(subtype: &str, rest: serde_json::Value) -> String {
 #[test]
 fn t2_09_a_run_lasts_until_its_background_tasks_are_done() {
     // Without a grace time, output after the end of a turn is cut off at once.
-    let machine = Machine::configured("[models.m]\ndriver = \"claude\"\nrepo = \".\"\n[limits]\ngrace = \"0s\"\n");
+    let machine = Machine::configured("[models.m]\ndriver = \"claude\"\nrepo = \".\"\n[limits]\nexit_grace = \"0s\"\n");
     let script = [
         "cat > /dev/null\n",
         &system("init", json!({"session_id": "s"})),
@@ -80,7 +80,7 @@ fn t2_10_text_after_the_response_to_the_prompt_is_part_of_the_answer() {
     let end = end_of_turn();
     for output in [[&first, &end, "sleep 0.05\n", &second], [&end, "sleep 0.05\n", &first, &second]] {
         // Far more than needed, for a busy machine; the agent's exit ends the wait.
-        let machine = acp("settle = \"60s\"\ngrace = \"60s\"");
+        let machine = acp("late_output_timeout = \"60s\"\nexit_grace = \"60s\"");
         machine.script("agent", &agent(&output.concat()));
         let proxy = machine.serve();
         assert_eq!(proxy.ask("m", "hi"), "The answer is forty-two.");
@@ -90,11 +90,11 @@ fn t2_10_text_after_the_response_to_the_prompt_is_part_of_the_answer() {
 
 #[test]
 fn an_agent_that_stays_is_not_waited_for_longer_than_limits_settle() {
-    let machine = acp("settle = \"1ms\"\ngrace = \"60s\"");
+    let machine = acp("late_output_timeout = \"1ms\"\nexit_grace = \"60s\"");
     machine.script("agent", &agent(&format!("{}{}cat > /dev/null\n", chunk("done"), end_of_turn())));
     assert_eq!(machine.serve().ask("m", "hi"), "done");
-    // The output of an agent that is never silent is read for no longer than `limits.grace`.
-    let machine = acp("settle = \"60s\"\ngrace = \"1ms\"");
+    // The output of an agent that is never silent is read for no longer than `limits.exit_grace`.
+    let machine = acp("late_output_timeout = \"60s\"\nexit_grace = \"1ms\"");
     machine.script("agent", &agent(&format!("{}{}while :; do echo; done\n", chunk("done"), end_of_turn())));
     assert_eq!(machine.serve().ask("m", "hi"), "done");
 }
@@ -109,7 +109,7 @@ fn t2_28_an_agent_that_numbers_its_requests_with_strings_is_answered() {
     let expected = r#"*'"id":"7c0e-uuid"'*'"optionId":"yes"'*'"outcome":"selected"'*"#;
     let (right, wrong) = (chunk("answered"), chunk("not answered"));
     let check = format!("read -r answer\ncase $answer in\n{expected}) {right};;\n*) {wrong};;\nesac\n");
-    let machine = acp("settle = \"1ms\"");
+    let machine = acp("late_output_timeout = \"1ms\"");
     machine.script("agent", &agent(&format!("{}{check}{}", prints(&question), end_of_turn())));
     assert_eq!(machine.serve().ask("m", "hi"), "answered");
 }

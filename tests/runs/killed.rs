@@ -17,7 +17,7 @@ const RUNS: usize = 8;
 fn stubborn() -> Machine {
     let machine = Machine::configured(
         "[models.m]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"cli\"\nworktree = { dir = \"../trees\" }\n\
-         options = { answer = \"whole\" }\n[limits]\ngrace = \"200ms\"\n",
+         options = { answer = \"whole\" }\n[limits]\nexit_grace = \"200ms\"\n",
     );
     machine.repo("repo");
     fs::create_dir(machine.path("alive")).unwrap();
@@ -141,7 +141,8 @@ pub(crate) fn only_processes_of_a_host_that_certainly_ended_are_killed_whatever_
 
 #[test]
 pub(crate) fn a_second_signal_ends_the_program_even_if_a_task_blocks() {
-    let machine = Machine::configured("[server]\ndrain = \"10m\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\n");
+    let machine =
+        Machine::configured("[server]\nshutdown_timeout = \"10m\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\n");
     // A run reads the state of the repository before it starts.
     machine.script("git", "while :; do sleep 617; done");
     let proxy = machine.serve();

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::support::{Machine, Request, Said, Streamed, chat, error, is_alive, wait_for, with_time_enough};
+use crate::support::{Machine, Request, StreamItem, Streamed, chat, error, is_alive, wait_for, with_time_enough};
 
 /// A machine with one model whose whole output is the answer, and this limit.
 fn limited(limit: &str) -> Machine {
@@ -38,7 +38,7 @@ fn a_silent_stream_sends_signs_of_life() {
     machine.stand_in("cli", &["gate", &open, "first", " last"]);
     let proxy = machine.serve();
     let (_head, mut events) = proxy.stream("m", "hi");
-    let comments = events.by_ref().filter(|said| *said == Said::Comment("working".to_owned()));
+    let comments = events.by_ref().filter(|said| *said == StreamItem::Comment("working".to_owned()));
     assert_eq!(comments.take(3).count(), 3);
     fs::write(open, "").unwrap();
     let rest = Streamed::read(events);
@@ -48,14 +48,14 @@ fn a_silent_stream_sends_signs_of_life() {
 #[test]
 fn a_failed_run_has_its_own_status_until_the_headers_are_sent() {
     let failed = error("CLI failed: boom", "server_error", None, "unknown", Some("boom"));
-    let machine = limited("headers_after = \"10m\"");
+    let machine = limited("first_event_timeout = \"10m\"");
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
     let mut body = chat("m", "hi");
     body["stream"] = true.into();
     let answer = machine.serve().complete(&body);
     assert_eq!((answer.status, answer.json()), (500, failed.clone()));
 
-    let machine = limited("headers_after = \"0s\"");
+    let machine = limited("first_event_timeout = \"0s\"");
     let open = machine.name("open");
     machine.stand_in("cli", &["gate", "--err", "boom", "--exit", "3", &open, "", ""]);
     let proxy = machine.serve();
@@ -77,12 +77,12 @@ fn a_line_over_the_limit_is_cut_and_later_lines_are_read() {
     machine.stand_in("codex", &["say", &(output.join("\n") + "\n")]);
     let proxy = machine.serve();
     assert_eq!(proxy.ask("m", "hi"), "done");
-    proxy.logged(&["WARN", "`limits.line`", "lines=1"]);
+    proxy.logged(&["WARN", "`limits.output_line`", "lines=1"]);
 }
 
 #[test]
 fn only_the_end_of_standard_error_is_kept() {
-    let machine = limited("stderr = 8");
+    let machine = limited("stderr_tail = 8");
     machine.stand_in("cli", &["say", "--err", "0123456789", "--exit", "3", ""]);
     let answer = machine.serve().complete(&chat("m", "hi"));
     let expected = error("CLI failed: 23456789", "server_error", None, "unknown", Some("23456789"));
@@ -91,7 +91,7 @@ fn only_the_end_of_standard_error_is_kept() {
 
 #[test]
 fn a_cli_receives_sigterm_and_is_killed_if_it_does_not_end() {
-    let machine = limited("grace = \"10m\"");
+    let machine = limited("exit_grace = \"10m\"");
     machine.script("cli", "trap 'echo asked > ../asked; exit 0' TERM; echo > ../started; while :; do sleep 0.01; done");
     let proxy = machine.serve();
     let client = Request::complete(&chat("m", "hi")).open(proxy.address());
@@ -99,7 +99,7 @@ fn a_cli_receives_sigterm_and_is_killed_if_it_does_not_end() {
     drop(client);
     wait_for("the CLI to be asked", || machine.path("asked").exists());
 
-    let machine = limited("grace = \"200ms\"");
+    let machine = limited("exit_grace = \"200ms\"");
     let files = machine.hanging("hang", "");
     machine.script("cli", "trap '' TERM; exec hang");
     let proxy = machine.serve();
@@ -114,7 +114,7 @@ fn a_cli_receives_sigterm_and_is_killed_if_it_does_not_end() {
 #[test]
 pub(crate) fn streams_that_a_descendant_holds_open_do_not_delay_the_answer() {
     // No test waits for as long as this grace time.
-    let machine = limited("grace = \"10m\"\npipe_silence = \"50ms\"");
+    let machine = limited("exit_grace = \"10m\"\nopen_pipe_timeout = \"50ms\"");
     machine.hanging("hang", "");
     machine.script("cli", "hang & echo done");
     let proxy = machine.serve();
@@ -126,13 +126,13 @@ pub(crate) fn a_cli_that_does_not_read_its_replies_is_throttled_and_killed_with_
     with_time_enough(|silence| {
         let machine = Machine::configured(&format!(
             "[models.m]\ndriver = \"acp\"\nrepo = \".\"\nprogram = \"cli\"\nidle_timeout = \"{silence}\"\nretries = 0\n\
-             [limits]\nstdin = \"64 KiB\"\noutput = \"4 MiB\"\n"
+             [limits]\nstdin_buffer = \"64 KiB\"\noutput = \"4 MiB\"\n"
         ));
         machine.script("cli", r#"while :; do echo '{"jsonrpc":"2.0","id":7,"method":"x/y","params":{}}'; done"#);
         let answer = machine.serve().complete(&chat("m", "hi"));
         let message = format!(
             "the CLI did not read its input for {silence}, while more than 65536 bytes waited, and was \
-             ended: raise `limits.stdin` or `idle_timeout` of the model if it needs more"
+             ended: raise `limits.stdin_buffer` or `idle_timeout` of the model if it needs more"
         );
         let expected = (504, error(&message, "server_error", None, "timeout", None));
         let got = (answer.status, answer.json());

@@ -92,7 +92,7 @@ fn an_environment_that_is_too_large_for_any_program_is_refused_with_the_reason()
 #[test]
 pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_no_process_behind() {
     with_time_enough(|timeout| {
-        let settings = format!("timeout = \"{timeout}\"\n[limits]\ngrace = \"200ms\"\n");
+        let settings = format!("timeout = \"{timeout}\"\n[limits]\nexit_grace = \"200ms\"\n");
         let machine = machine("hang-now & wait", &settings);
         let files = machine.hanging("hang", "");
         machine.script("hang-now", "trap '' TERM; exec hang");
@@ -108,7 +108,8 @@ pub(crate) fn case_055_a_launcher_whose_worker_ignores_the_signal_leaves_no_proc
 
 #[test]
 pub(crate) fn case_057_a_cli_that_does_not_exit_after_its_result_has_answered() {
-    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\ngrace = \"100ms\"\n");
+    let machine =
+        Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\nexit_grace = \"100ms\"\n");
     machine.hanging("hang", "");
     let there = "until [ -e ../alive/descendant ]; do sleep 0.01; done";
     machine.script("codex", &format!("hang & {there}; {}; wait", says("ok")));
@@ -142,7 +143,7 @@ pub(crate) fn case_062_no_zombie_is_left_of_runs_that_fork_twice() {
 pub(crate) fn a_descendant_that_holds_the_pipe_open_does_not_keep_the_repository_busy() {
     let machine = machine(
         "hang & until [ -e ../alive/descendant ]; do sleep 0.01; done; printf done",
-        "[limits]\ngrace = \"100ms\"\n",
+        "[limits]\nexit_grace = \"100ms\"\n",
     );
     machine.hanging("hang", "");
     let proxy = machine.serve();
@@ -162,10 +163,10 @@ fn endless_output_is_cut_off() {
 
 #[test]
 fn a_whole_answer_is_buffered_only_up_to_the_limit() {
-    let machine = machine("seq 1 100000", "[limits]\nunread = \"64 KiB\"\n");
+    let machine = machine("seq 1 100000", "[limits]\nanswer_buffer = \"64 KiB\"\n");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
-    let message = "the answer is longer than 65536 bytes: have it streamed, or raise `limits.unread` in proxy.toml";
+    let message = "the answer is longer than 65536 bytes: request it with `\"stream\": true`, or raise `limits.answer_buffer` in proxy.toml";
     assert_eq!((answer.status, answer.json()["error"]["message"].as_str()), (500, Some(message)));
     assert!(answer.json()["error"]["partial"].as_str().unwrap().starts_with("1\n2\n3\n"));
     assert_eq!(Streamed::read(proxy.stream("m", "hi").1).content.lines().count(), 100_000);

@@ -5,7 +5,7 @@ use std::fs;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Machine, Proxy, Request, Said, Streamed, chat, error, wait_for};
+use crate::support::{Machine, Proxy, Request, StreamItem, Streamed, chat, error, wait_for};
 
 /// Two models whose CLI runs until the file `open` exists, and appends its name to `started` at each start.
 fn gated(limits: &str) -> Machine {
@@ -90,7 +90,7 @@ fn a_request_waits_no_longer_than_the_limit() {
 
 #[test]
 fn a_model_has_a_limit_of_its_own() {
-    let machine = gated("[defaults]\nmax_runs = 1\nrepo_runs = 9\n");
+    let machine = gated("[defaults]\nmax_runs = 1\nmax_repo_runs = 9\n");
     let proxy = machine.serve();
     let _first = open(&proxy, "a");
     wait_for_runs(&proxy, &[("a", "running")]);
@@ -100,7 +100,7 @@ fn a_model_has_a_limit_of_its_own() {
 
 #[test]
 pub(crate) fn case_061_a_client_that_disconnects_while_it_waits_never_runs_and_frees_its_slot() {
-    let machine = gated("[limits]\nkeep_alive = \"20ms\"\nheaders_after = 0\n");
+    let machine = gated("[limits]\nkeep_alive = \"20ms\"\nfirst_event_timeout = 0\n");
     let proxy = machine.serve();
     let first = open(&proxy, "a");
     wait_for("the first to start", || started(&machine) == "a");
@@ -108,7 +108,7 @@ pub(crate) fn case_061_a_client_that_disconnects_while_it_waits_never_runs_and_f
     let (head, mut streamed) = proxy.stream("a", "hi");
     wait_for_runs(&proxy, &[("a", "running"), ("a", "queued"), ("a", "queued")]);
     assert_eq!(head.status, 200);
-    assert!(streamed.any(|said| said == Said::Comment("working".to_owned())), "signs of life while it waits");
+    assert!(streamed.any(|said| said == StreamItem::Comment("working".to_owned())), "signs of life while it waits");
     drop((waiting, streamed));
     wait_for_runs(&proxy, &[("a", "running")]);
     drop(first);
@@ -124,11 +124,11 @@ pub(crate) fn a_run_can_be_inspected_and_cancelled() {
     let run = proxy.runs()[0].clone();
     let path = format!("/v1/runs/{}", run["id"].as_str().unwrap());
     let mut expected = run.clone();
-    let since = expected["since"].take();
+    let since = expected["created_at"].take();
     assert!(since.as_str().unwrap().ends_with('Z'), "{since}");
     let shown = json!({
-        "id": run["id"], "object": "run", "model": "a", "serving": "a", "driver": "generic", "state": "running",
-        "since": null, "failed": [],
+        "id": run["id"], "object": "run", "model": "a", "current_model": "a", "driver": "generic", "state": "running",
+        "created_at": null, "failed_attempts": [],
     });
     assert_eq!(expected, shown);
     assert_eq!(proxy.get(&path).json(), run);
@@ -142,7 +142,7 @@ pub(crate) fn a_run_can_be_inspected_and_cancelled() {
 
     let id = path.rsplit('/').next().unwrap();
     for (path, name) in [(path.as_str(), id), ("/v1/runs/..%2fx", "../x")] {
-        let message = format!("no run `{name}` is going on: see /v1/runs");
+        let message = format!("no active run `{name}`: GET /v1/runs lists the active runs");
         let expected = error(&message, "invalid_request_error", None, "not_found", None);
         let answer = proxy.send(&Request::get(path).method("DELETE"));
         assert_eq!((answer.status, answer.json()), (404, expected));

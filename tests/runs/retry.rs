@@ -9,7 +9,7 @@ const FAIL: &str = "echo 'API Error: 503 Service Unavailable' >&2; exit 1";
 /// The models `a`, with the fallback `b`, and `b`, whose CLIs are these scripts. `$try` has one `x` for each attempt.
 fn machine(a: &str, b: &str, settings: &str) -> Machine {
     let machine = Machine::configured(&format!(
-        "[limits]\nretry_first = 0\n{settings}\n\
+        "[limits]\nretry_initial_delay = 0\n{settings}\n\
          [models.a]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"a\"\noptions = {{ answer = \"whole\" }}\n\
          fallback = [\"b\"]\n\
          [models.b]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"b\"\noptions = {{ answer = \"whole\" }}\n"
@@ -43,7 +43,7 @@ fn a_failed_run_without_output_is_retried() {
 
 #[test]
 fn another_model_answers_when_the_retries_are_used_up() {
-    let machine = machine(FAIL, "printf done", "headers_after = \"10m\"\n[defaults]\nretries = 1\n");
+    let machine = machine(FAIL, "printf done", "first_event_timeout = \"10m\"\n[defaults]\nretries = 1\n");
     let proxy = machine.serve();
     let (head, events) = proxy.stream("a", "hi");
     assert_eq!(headers(&head), [Some("b"), Some("a;server, a;server")]);
@@ -132,7 +132,7 @@ pub(crate) fn a_silent_cli_is_an_error_after_the_last_retry() {
 
 /// A machine whose CLI answers when the file `open` exists.
 fn gated() -> Machine {
-    let machine = machine("exit 1", "exit 1", "linger = \"30s\"\n");
+    let machine = machine("exit 1", "exit 1", "disconnect_grace = \"30s\"\n");
     let open = machine.name("open");
     machine.script(
         "b",

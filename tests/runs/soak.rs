@@ -35,8 +35,8 @@ fn machine() -> (Machine, Repo) {
             "[models.{name}]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"{name}\"\noptions = {{ answer = \"whole\" }}\n{more}\n"
         )
     };
-    let models = model("steady", "repo_runs = 16") + &model("fleeting", "worktree = { dir = \"../trees\" }");
-    machine.write("proxy.toml", format!("[limits]\nruns = 64\ngrace = \"200ms\"\n{models}"));
+    let models = model("steady", "max_repo_runs = 16") + &model("fleeting", "worktree = { dir = \"../trees\" }");
+    machine.write("proxy.toml", format!("[limits]\nruns = 64\nexit_grace = \"200ms\"\n{models}"));
     let open = machine.name("open");
     machine.script("steady", &format!("echo first; until [ -e {open} ]; do sleep 0.05; done; echo last"));
     machine.script("fleeting", "(trap '' TERM; sleep 100) & echo begun; sleep 100");

@@ -47,7 +47,7 @@ pub(crate) fn t2_14_an_interpreter_that_is_not_on_path_is_named_instead_of_a_mis
 #[test]
 pub(crate) fn a_refusal_of_the_system_is_reported_as_such_for_every_driver_and_not_retried() {
     for (driver, program) in CLIS {
-        let machine = machine(driver, "retries = 2\n[limits]\nretry_first = \"1ms\"");
+        let machine = machine(driver, "retries = 2\n[limits]\nretry_initial_delay = \"1ms\"");
         machine.script(program, "cat >/dev/null; echo >> ../runs; cat ../says >&2; exit 1");
         let proxy = machine.serve();
         for (says, message) in [
@@ -159,7 +159,7 @@ pub(crate) fn t2_29_the_start_of_a_program_that_is_being_written_to_is_retried()
         let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
         let args = "options = { answer = \"whole\", args = [\"say\", \"done\"] }";
         let settings = settings.replace("options = { answer = \"whole\" }", args);
-        machine.write("proxy.toml", settings + "[limits]\nprogram_busy = \"10m\"\n");
+        machine.write("proxy.toml", settings + "[limits]\nprogram_busy_timeout = \"10m\"\n");
         let proxy = machine.serve();
         let writing = OpenOptions::new().append(true).open(machine.path("bin/cli")).unwrap();
         thread::scope(|scope| {
@@ -175,7 +175,7 @@ pub(crate) fn t2_29_the_start_of_a_program_that_is_being_written_to_is_retried()
 pub(crate) fn t2_29_a_program_that_is_written_to_for_longer_is_a_failure_that_clients_may_retry() {
     let machine = with_file(SCRIPT, 0o755);
     let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
-    machine.write("proxy.toml", settings + "retries = 0\n[limits]\nprogram_busy = \"20ms\"\n");
+    machine.write("proxy.toml", settings + "retries = 0\n[limits]\nprogram_busy_timeout = \"20ms\"\n");
     let proxy = machine.serve();
     let writing = OpenOptions::new().append(true).open(machine.path("bin/cli")).unwrap();
     let answer = proxy.complete(&chat("m", "hi"));

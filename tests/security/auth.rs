@@ -21,7 +21,7 @@ fn told(answer: &Answer) -> (u16, Value) {
 #[test]
 fn a_key_is_asked_for_where_there_are_keys() {
     let (_machine, proxy) = served("api_keys = [\"right-one\", \"right-two\"]");
-    let message = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
+    let message = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
     let expected = (401, error(message, "invalid_request_error", None, "invalid_api_key", None));
     let with = |value: &str| question().header("authorization", value);
     for request in [

@@ -110,7 +110,7 @@ fn a_base_url_that_leads_back_to_the_server_is_refused_and_not_looped() {
     let machine = machine(&["codex"], "");
     let settings = |env: &str| {
         format!(
-            "[limits]\nreload_hold = 0\n[models.codex]\ndriver = \"codex\"\nrepo = \".\"\nretries = 0\nenv = {{ {env} }}\n"
+            "[limits]\nreload_delay = 0\n[models.codex]\ndriver = \"codex\"\nrepo = \".\"\nretries = 0\nenv = {{ {env} }}\n"
         )
     };
     let reload = |proxy: &Proxy| {

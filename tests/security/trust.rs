@@ -224,7 +224,7 @@ fn add_shows_what_a_component_asks_for_and_writes_it_down_only_if_that_is_grante
     let expected = format!("{asks}wrote {}\nwrote {}\n", written.display(), place.display());
     assert_eq!((run.code, run.stdout, run.stderr.as_str()), (Some(0), expected, ""));
     let table = format!(
-        "\n[plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nhome = []\nsha256 = \"{sum}\"\n\
+        "\n[plugins.stranger]\nprograms = [\"stranger\"]\nenv = []\nhome_files = []\nsha256 = \"{sum}\"\n\
          limits = {{ memory = \"8 MiB\" }}\n"
     );
     let after = fs::read_to_string(&written).unwrap();

@@ -1,16 +1,16 @@
-//! The chat surface as the tests see it: what is asked, and what the chunks of an answer come to.
+//! The chat surface: bodies of requests, and the combined chunks of a streamed answer.
 
 use serde_json::{Value, json};
 
-use super::sse::{Events, Said};
+use super::sse::{Events, StreamItem};
 use super::wait::DEADLINE;
 
-/// The body of a request that says one thing to a model.
+/// The body of a request with one message.
 pub(crate) fn chat(model: &str, text: &str) -> Value {
     json!({"model": model, "messages": [user(text)]})
 }
 
-/// A message of the user's.
+/// A message of the user.
 pub(crate) fn user(text: &str) -> Value {
     json!({"role": "user", "content": text})
 }
@@ -24,7 +24,7 @@ pub(crate) fn error(message: &str, kind: &str, param: Option<&str>, code: &str, 
     json!({"error": error})
 }
 
-/// Puts `ID` and 0 in the place of the id and the time of a completion or a chunk, after a look at both.
+/// Checks the id and the time of a completion or a chunk, and replaces them with `ID` and 0.
 pub(crate) fn known(mut answer: Value) -> Value {
     let id = answer["id"].as_str().and_then(|id| id.strip_prefix("chatcmpl-")).expect("an id");
     assert!(id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
@@ -36,7 +36,7 @@ pub(crate) fn known(mut answer: Value) -> Value {
     answer
 }
 
-/// What the chunks of an answer come to.
+/// The combined chunks of an answer.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Streamed {
     pub(crate) content: String,
@@ -44,7 +44,7 @@ pub(crate) struct Streamed {
     pub(crate) finish_reason: Option<String>,
     pub(crate) usage: Option<Value>,
     pub(crate) error: Option<Value>,
-    /// It ended as it should.
+    /// Whether the stream ended with `[DONE]`.
     pub(crate) done: bool,
 }
 
@@ -53,8 +53,8 @@ impl Streamed {
     pub(crate) fn read(events: Events) -> Self {
         let mut streamed = Self::default();
         for said in events {
-            let Said::Data(data) = said else { continue };
-            assert!(!streamed.done, "something came after the end: {data}");
+            let StreamItem::Data(data) = said else { continue };
+            assert!(!streamed.done, "data after the end: {data}");
             if data == "[DONE]" {
                 streamed.done = true;
             } else {

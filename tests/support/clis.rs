@@ -27,7 +27,7 @@ pub(crate) fn drivers() -> Vec<String> {
     drivers
 }
 
-/// What Codex prints for an answer.
+/// The output of Codex for an answer.
 pub(crate) fn codex_says(text: &str) -> String {
     let item = json!({"type": "item.completed", "item": {"id": "item_0", "type": "agent_message", "text": text}});
     let done = json!({"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 1}});

@@ -1,4 +1,4 @@
-//! A client for HTTP/1.1, as small as the tests can do with: one request a connection, every byte under control.
+//! A minimal HTTP/1.1 client: one request a connection, with control over every byte.
 
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -24,13 +24,13 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// The body of an answer, as it comes.
+/// The body of an answer, read as it arrives.
 #[derive(Debug)]
 pub(crate) struct Body {
     stream: BufReader<TcpStream>,
-    /// How much of the current piece is still to come.
+    /// The bytes of the current chunk that have not been read.
     left: usize,
-    /// The body comes in pieces, each with its length before it.
+    /// Whether the body is chunked.
     chunked: bool,
     ended: bool,
 }
@@ -40,7 +40,7 @@ impl Request {
         Self { method: "GET".to_owned(), path: path.to_owned(), headers: Vec::new(), body: Vec::new() }
     }
 
-    /// A request with a body that is said to be JSON, whether it is or not.
+    /// A request with a body that is declared as JSON.
     pub(crate) fn post(path: &str, body: impl Into<Vec<u8>>) -> Self {
         let post = Self { method: "POST".to_owned(), body: body.into(), ..Self::get(path) };
         post.header("content-type", "application/json")
@@ -55,7 +55,7 @@ impl Request {
         Self { method: method.to_owned(), ..self }
     }
 
-    /// Sets a header in the place of one that is there.
+    /// Sets a header, and replaces an existing one.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(other, _)| other != name);
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -67,13 +67,13 @@ impl Request {
         headers.iter().fold(self, |request, (name, value)| request.header(name, value))
     }
 
-    /// Leaves a header out.
+    /// Removes a header.
     pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(other, _)| other != name);
         self
     }
 
-    /// Sends it, and waits for nothing. Dropping the connection is what a client does that goes away.
+    /// Sends the request without waiting for an answer. Dropping the connection is a client that disconnects.
     pub(crate) fn open(&self, to: SocketAddr) -> TcpStream {
         let mut stream = TcpStream::connect(to).unwrap();
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
@@ -81,7 +81,7 @@ impl Request {
         stream
     }
 
-    /// Sends it, and waits for the head of the answer. The body is still to be read.
+    /// Sends the request, and waits for the head of the answer.
     pub(super) fn send(&self, to: SocketAddr) -> (Answer, Body) {
         let mut stream = BufReader::new(self.open(to));
         let mut line = || {
@@ -102,7 +102,7 @@ impl Request {
         (answer, Body { stream, left, chunked, ended: false })
     }
 
-    /// Sends it, and gives the body of the answer, whatever is in it.
+    /// Sends the request, and returns the raw body of the answer.
     pub(crate) fn raw(&self, to: SocketAddr) -> Vec<u8> {
         let (head, mut body) = self.send(to);
         assert_eq!(head.status, 200, "{head:?}");
@@ -129,19 +129,19 @@ impl Answer {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// The text of a completion, which it has to be.
+    /// The text of the answer, which must be a completion.
     pub(crate) fn content(&self) -> String {
         assert_eq!(self.status, 200, "{self:?}");
         self.json()["choices"][0]["message"]["content"].as_str().expect("a text").to_owned()
     }
 
-    /// The body, which has to be JSON.
+    /// The body, which must be JSON.
     pub(crate) fn json(&self) -> Value {
         assert_eq!(self.header("content-type"), Some("application/json"), "{self:?}");
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The same with its body.
+    /// The answer with its body.
     pub(super) fn with(mut self, mut body: Body) -> Self {
         body.read_to_string(&mut self.body).unwrap();
         self
@@ -149,13 +149,13 @@ impl Answer {
 }
 
 impl Body {
-    /// The length of the next piece.
+    /// Reads the length of the next chunk.
     fn next_chunk(&mut self) -> Result<()> {
         let mut line = String::new();
         while line.trim().is_empty() {
             line.clear();
             if self.stream.read_line(&mut line)? == 0 {
-                return Err(std::io::Error::other("the answer was broken off"));
+                return Err(std::io::Error::other("the answer was cut off"));
             }
         }
         self.left = usize::from_str_radix(line.trim(), 16).expect("the length of a chunk");

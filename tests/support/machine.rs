@@ -1,5 +1,5 @@
-//! A machine as the program sees it: a user's home, the programs on PATH, a folder to be started in. Nothing of the
-//! machine that the tests run on gets in, but for the tools that stand in `TOOLS`.
+//! A machine for the program: a user's home, the programs on PATH, a working folder. Only `TOOLS` are those of the machine that
+//! runs the tests.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -12,18 +12,18 @@ use tempfile::TempDir;
 use super::proxy::Proxy;
 use super::repo::Repo;
 
-/// What the scripts of the tests, and the program itself, need of the machine.
+/// The programs that the scripts of the tests, and the program itself, need.
 const TOOLS: [&str; 7] = ["cat", "git", "grep", "rm", "seq", "sh", "sleep"];
 
 /// Settings with the model that needs no CLI.
 pub(crate) const ECHO: &str = "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n";
 
-/// A machine of a test's own.
+/// The machine of one test.
 pub(crate) struct Machine {
     dir: TempDir,
 }
 
-/// How the program ended, and what it said.
+/// The exit code and the output of the program.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -58,18 +58,17 @@ impl Machine {
         (machine, proxy)
     }
 
-    /// A path on it. It is one without symbolic links.
+    /// A path on the machine, without symbolic links.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
-    /// The same as text, for configurations and scripts.
+    /// A path as text, for configurations and scripts.
     pub(crate) fn name(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
 
-    /// Puts a file into the folder that the program is started in, as editors do: the old one until the new one is
-    /// complete.
+    /// Writes a file into the working folder of the program, as editors do: the old file stays until the new one is complete.
     pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
         put(&self.path("work").join(name), content.as_ref());
     }
@@ -82,7 +81,7 @@ impl Machine {
         file
     }
 
-    /// Where a file of the plugin folder is.
+    /// The path of a file in the plugin folder.
     pub(crate) fn plugin(&self, name: &str) -> PathBuf {
         self.path("home/.local/share/agentbay/plugins").join(name)
     }
@@ -94,35 +93,35 @@ impl Machine {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Puts a CLI on PATH for which the stand-in stands. Its arguments are described where its `main` is.
+    /// Puts the stand-in CLI on PATH under a name. Its `main` describes its arguments.
     pub(crate) fn stand_in(&self, name: &str, args: &[&str]) {
         self.script(name, &format!("exec {} -- \"$@\"", stand_in_command(args)));
     }
 
-    /// Puts a CLI on PATH that starts another process and says this; then both hang. Each locks one of these files.
+    /// Puts a CLI on PATH that starts another process and prints this; then both hang. Each locks one of the returned files.
     pub(crate) fn hanging(&self, name: &str, says: &str) -> [PathBuf; 2] {
         fs::create_dir(self.path("alive")).unwrap();
         self.stand_in(name, &["hang", &self.name("alive"), says]);
         ["alive/leader", "alive/descendant"].map(|file| self.path(file))
     }
 
-    /// A stand-in for a CLI that writes what it was given to `NAME.json` of the machine.
+    /// Puts a stand-in CLI on PATH that writes its arguments, input and environment to `NAME.json` of the machine.
     pub(crate) fn recording(&self, name: &str, args: &[&str]) {
         let seen = self.name(&format!("{name}.json"));
         self.stand_in(name, &[&["--seen", &seen], args].concat());
     }
 
-    /// What a CLI that records was given.
+    /// The recorded arguments, input and environment of a CLI.
     pub(crate) fn seen(&self, name: &str) -> serde_json::Value {
         serde_json::from_slice(&fs::read(self.path(&format!("{name}.json"))).unwrap()).unwrap()
     }
 
-    /// Makes a repository on it.
+    /// Creates a repository.
     pub(crate) fn repo(&self, name: &str) -> Repo {
         Repo::new(self.path(name))
     }
 
-    /// A repository that was made before.
+    /// An existing repository.
     pub(crate) fn repo_at(&self, name: &str) -> Repo {
         Repo::at(self.path(name))
     }
@@ -152,7 +151,7 @@ impl Machine {
         Run::of(&mut self.command_of(Path::new("/bin/sh"), &["-eu", "-c", script]))
     }
 
-    /// Starts the program, to be ended by the test.
+    /// Starts the program; the test ends it.
     pub(crate) fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
@@ -162,19 +161,19 @@ impl Machine {
         self.serve_with(&["--listen", "127.0.0.1:0"])
     }
 
-    /// The same for another file of the program.
+    /// Like `serve`, with another file of the program.
     pub(crate) fn serve_by(&self, program: &Path) -> Proxy {
         Proxy::start(self.command_of(program, &["serve", "--listen", "127.0.0.1:0"]))
     }
 
-    /// The same for a program that has inherited these variables.
+    /// Like `serve`, with these inherited variables.
     pub(crate) fn serve_inheriting(&self, variables: &[(&str, &str)]) -> Proxy {
         let mut command = self.command(&["serve", "--listen", "127.0.0.1:0"]);
         command.envs(variables.iter().copied());
         Proxy::start(command)
     }
 
-    /// The same as the first process of a namespace, as in a container; nothing if this machine lets nobody make one.
+    /// Like `serve`, as the first process of a namespace, as in a container; `None` if this machine permits no namespaces.
     pub(crate) fn serve_as_first_process(&self) -> Option<Proxy> {
         let namespace = ["--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"];
         let unshare = on_path("unshare");
@@ -183,8 +182,7 @@ impl Machine {
         may.then(|| Proxy::start(self.serve_through(&unshare, &namespace)))
     }
 
-    /// The same for a program that may do no more than its user: what root's rights open to every process is closed to it.
-    /// The second says whether they are known to be gone.
+    /// Like `serve`, without the capabilities of root. The second value states whether they are known to be dropped.
     pub(crate) fn serve_unprivileged(&self) -> (Proxy, bool) {
         if !rustix::process::geteuid().is_root() {
             return (self.serve(), true);
@@ -199,7 +197,7 @@ impl Machine {
         }
     }
 
-    /// The same on a terminal of its own; nothing if there is no Python to make one, except in CI.
+    /// Like `serve`, on a terminal of its own; `None` without Python, except in CI.
     pub(crate) fn serve_on_terminal(&self) -> Option<Proxy> {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/terminal.py");
         let command = self.serve_through(&python()?, &[script.to_str().unwrap()]);
@@ -227,7 +225,7 @@ impl Machine {
         Proxy::start(self.command(&[&["serve"], args].concat()))
     }
 
-    /// Another program that starts this one to serve.
+    /// A command of another program that starts this one to serve.
     fn serve_through(&self, starter: &Path, words: &[&str]) -> Command {
         let program = binary("agentbay");
         let serve = [program.to_str().unwrap(), "serve", "--listen", "127.0.0.1:0"];
@@ -239,13 +237,13 @@ impl Machine {
         self.command_of(&binary("agentbay"), args)
     }
 
-    /// A command that has of the machine what the program has.
+    /// A command with the environment of the machine.
     #[expect(clippy::disallowed_methods, reason = "the program is started as a user would, or through another one")]
     fn command_of(&self, file: &Path, args: &[&str]) -> Command {
         let mut command = Command::new(file);
         let path = format!("{}:{}", self.name("bin"), self.name("tools"));
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache");
-        // What is compiled is the same for all, and need not be compiled for each.
+        // The compiled plugins are the same for all tests, and shared.
         command.args(args).current_dir(self.path("work")).env_clear().env("XDG_CACHE_HOME", cache);
         command.env("PATH", path).env("HOME", self.path("home"));
         command
@@ -278,12 +276,12 @@ pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("fixtures")
 }
 
-/// A component that was built for the tests.
+/// A component that is built for the tests.
 pub(crate) fn built_plugin(name: &str) -> Vec<u8> {
     fs::read(fixtures().join("plugins").join(name)).unwrap()
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
@@ -300,7 +298,7 @@ fn put(file: &Path, content: &[u8]) {
     fs::rename(unfinished, file).unwrap();
 }
 
-/// A program of this workspace. It is built beside the tests.
+/// A program of this workspace, built beside the tests.
 pub(crate) fn binary(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let file = tests.ancestors().nth(2).unwrap().join(name);
@@ -319,28 +317,28 @@ fn find_on_path(tool: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// Whether a test that needs `curl` can run. It is left out where there is none, except in CI.
-#[expect(clippy::disallowed_methods, reason = "whether this is CI stands in the environment of the tests")]
-#[expect(clippy::print_stderr, reason = "that a test is left out has to be seen")]
+/// Returns whether a test that needs `curl` can run. It is skipped without `curl`, except in CI.
+#[expect(clippy::disallowed_methods, reason = "CI is a variable of the environment of the tests")]
+#[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
 pub(crate) fn has_curl() -> bool {
     let has = find_on_path("curl").is_some();
     assert!(has || std::env::var_os("CI").is_none(), "there is no curl");
     if !has {
-        eprintln!("left out, since there is no curl");
+        eprintln!("skipped: there is no curl");
     }
     has
 }
 
-/// The file of Python itself: what stands on PATH may be a script that looks for it.
-#[expect(clippy::disallowed_methods, reason = "the tools are those of whoever runs the tests, which may be CI")]
-#[expect(clippy::print_stderr, reason = "that a test is left out has to be seen")]
+/// The executable of Python itself: the one on PATH may be a script that searches for it.
+#[expect(clippy::disallowed_methods, reason = "the tools are those of the user who runs the tests, which may be CI")]
+#[expect(clippy::print_stderr, reason = "a skipped test must be visible")]
 fn python() -> Option<PathBuf> {
-    let asked = Command::new("python3").args(["-c", "import sys; print(sys.executable, end='')"]).output();
-    match asked {
-        Ok(told) if told.status.success() => Some(String::from_utf8(told.stdout).unwrap().into()),
+    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable, end='')"]).output();
+    match output {
+        Ok(output) if output.status.success() => Some(String::from_utf8(output.stdout).unwrap().into()),
         other => {
             assert!(std::env::var_os("CI").is_none(), "there is no python3: {other:?}");
-            eprintln!("left out, since there is no python3: {other:?}");
+            eprintln!("skipped: there is no python3: {other:?}");
             None
         }
     }

@@ -1,4 +1,4 @@
-//! What the tests share: a machine to run the program on, the program while it serves, a client of it.
+//! Shared parts of the tests: a machine that runs the program, the serving program, and a client.
 
 mod chat;
 mod clis;
@@ -15,7 +15,7 @@ pub(crate) use http::{Answer, Request};
 pub(crate) use machine::{ECHO, Machine, Run, binary, built_plugin, faults, fixtures, has_curl, quoted};
 pub(crate) use proxy::Proxy;
 pub(crate) use repo::Repo;
-pub(crate) use sse::{Events, Said};
+pub(crate) use sse::{Events, StreamItem};
 pub(crate) use wait::{
     DEADLINE, is_alive, is_asleep, marked_by, processes_marked_by, read_once_there, wait_for, with_time_enough,
 };

@@ -1,4 +1,4 @@
-//! The program while it serves.
+//! The serving program.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,14 +15,14 @@ use super::http::{Answer, Request};
 use super::sse::Events;
 use super::wait::{DEADLINE, wait_for};
 
-/// A program that serves as long as this lives.
+/// A program that serves until this is dropped.
 pub(crate) struct Proxy {
     child: Child,
     address: SocketAddr,
     log: Arc<Log>,
 }
 
-/// What the program has logged.
+/// The log of the program.
 #[derive(Default)]
 struct Log {
     text: Mutex<String>,
@@ -30,12 +30,12 @@ struct Log {
 }
 
 impl Proxy {
-    /// Starts it with nothing on standard input, and waits until it says where it listens.
+    /// Starts the program without standard input, and waits for its address.
     pub(super) fn start(command: Command) -> Self {
         Self::start_with(command, Stdio::null())
     }
 
-    /// The same for a program to which keys can be pressed.
+    /// Starts a program that receives key presses.
     pub(super) fn start_with_keys(command: Command) -> Self {
         Self::start_with(command, Stdio::piped())
     }
@@ -51,12 +51,12 @@ impl Proxy {
         let address = line.trim_end().strip_prefix("listening on http://").map(str::to_owned);
         let Some(address) = address else {
             child.wait().unwrap();
-            panic!("it does not listen, but says {line:?} and logs:\n{}", log.text.lock().unwrap());
+            panic!("it does not listen, but printed {line:?} and logged:\n{}", log.text.lock().unwrap());
         };
         Self { child, address: address.parse().unwrap(), log }
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -76,12 +76,12 @@ impl Proxy {
         self.send(&Request::complete(body))
     }
 
-    /// Says one thing to a model, which has to answer.
+    /// Sends one message to a model, and returns the answer.
     pub(crate) fn ask(&self, model: &str, text: &str) -> String {
         self.complete(&chat(model, text)).content()
     }
 
-    /// The same, streamed and with usage: head and events.
+    /// Sends one message to a model, and returns head and events of the stream, which has usage.
     pub(crate) fn stream(&self, model: &str, text: &str) -> (Answer, Events) {
         let mut body = chat(model, text);
         body["stream"] = true.into();
@@ -95,20 +95,20 @@ impl Proxy {
         (head, Events::of(body))
     }
 
-    /// Says one thing to a model, which has to answer in a stream.
+    /// Sends one message to a model, and returns the streamed answer.
     pub(crate) fn streamed(&self, model: &str, text: &str) -> Streamed {
         let (head, events) = self.stream(model, text);
         assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")), "{head:?}");
         Streamed::read(events)
     }
 
-    /// The names of the models there are.
+    /// The names of the models.
     pub(crate) fn models(&self) -> Vec<String> {
         let list = self.get("/v1/models").json();
         list["data"].as_array().unwrap().iter().map(|model| model["id"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Has settings and plugins read again.
+    /// Reloads settings and plugins.
     pub(crate) fn reload(&self) -> Answer {
         self.send(&Request::post("/v1/plugins/reload", "{}"))
     }
@@ -119,27 +119,27 @@ impl Proxy {
         runs
     }
 
-    /// Waits until nothing is left of any run.
+    /// Waits until no run is active.
     pub(crate) fn wait_until_idle(&self) {
-        wait_for("all runs to be over", || self.runs().is_empty());
+        wait_for("all runs to end", || self.runs().is_empty());
     }
 
-    /// Waits until all of this stands in one line of the log, and says what that is.
+    /// Waits for a line of the log with all of these parts, and returns it.
     pub(crate) fn logged(&self, parts: &[&str]) -> String {
         self.log.wait_for(parts)
     }
 
-    /// Everything that was logged so far.
+    /// The log so far.
     pub(crate) fn log(&self) -> String {
         self.log.text.lock().unwrap().clone()
     }
 
-    /// Asks it to end, and says how it ended.
+    /// Sends SIGTERM, and returns the exit status.
     pub(crate) fn stop(mut self) -> ExitStatus {
         self.end()
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -149,12 +149,12 @@ impl Proxy {
         self.status("VmRSS:")
     }
 
-    /// The most resident memory that it had, in KiB.
+    /// Its peak resident memory in KiB.
     pub(crate) fn most_resident(&self) -> u64 {
         self.status("VmHWM:")
     }
 
-    /// A size that the system tells of it.
+    /// A size from the status file of its process.
     fn status(&self, name: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a size");
@@ -166,12 +166,12 @@ impl Proxy {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Presses keys on its terminal.
+    /// Sends key presses to its terminal.
     pub(crate) fn press(&self, keys: &[u8]) {
         self.child.stdin.as_ref().expect("a terminal").write_all(keys).unwrap();
     }
 
-    /// Waits until it has ended by itself, and says how.
+    /// Waits until it has ended by itself, and returns the exit status.
     pub(crate) fn ended(mut self) -> ExitStatus {
         self.wait()
     }
@@ -194,7 +194,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         if thread::panicking() {
-            // Nothing here may panic a second time.
+            // A second panic would abort the tests.
             let _gone = self.child.kill();
             let _reaped = self.child.wait();
             self.log.show();
@@ -224,7 +224,7 @@ impl Log {
         line.unwrap_or_else(|| panic!("no line of the log has all of {parts:?}"))
     }
 
-    /// For whoever reads why a test failed.
+    /// Shows the log of a failed test.
     #[expect(clippy::print_stderr, reason = "the test harness shows it if the test failed")]
     fn show(&self) {
         if let Ok(log) = self.text.lock() {

@@ -1,4 +1,4 @@
-//! A git repository that a test makes.
+//! A git repository of a test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub(crate) struct Repo {
 }
 
 impl Repo {
-    /// Makes it in a folder that does not exist yet.
+    /// Creates a repository in a new folder.
     pub(crate) fn new(path: PathBuf) -> Self {
         fs::create_dir_all(&path).unwrap();
         let repo = Self { path };
@@ -19,17 +19,17 @@ impl Repo {
         repo
     }
 
-    /// One that is there already.
+    /// An existing repository.
     pub(crate) fn at(path: PathBuf) -> Self {
         Self { path }
     }
 
-    /// Where it is, as text for a configuration.
+    /// Its path as text, for a configuration.
     pub(crate) fn name(&self) -> &str {
         self.path.to_str().unwrap()
     }
 
-    /// The same with a file committed.
+    /// Commits a file, and returns the repository.
     pub(crate) fn with(self, file: &str, text: &str) -> Self {
         self.commit(file, text);
         self
@@ -42,13 +42,13 @@ impl Repo {
         self.git(&["commit", "--quiet", "--message", file]);
     }
 
-    /// How many worktrees git has a record of. `git worktree list` fails while another git removes the last of them.
+    /// The number of worktrees that git has a record of. `git worktree list` fails while another git removes the last of them.
     pub(crate) fn worktrees(&self) -> usize {
         let folders = [".git/worktrees", "worktrees"].map(|name| fs::read_dir(self.path.join(name)));
         folders.into_iter().flatten().map(Iterator::count).sum()
     }
 
-    /// Runs git in the repository, and says what it printed.
+    /// Runs git in the repository, and returns its output.
     #[expect(clippy::disallowed_methods, reason = "a test uses git as a person would")]
     pub(crate) fn git(&self, args: &[&str]) -> String {
         let output = Command::new("git")

@@ -4,16 +4,16 @@ use std::io::{BufRead, BufReader};
 
 use super::http::Body;
 
-/// One thing that was said in a stream.
+/// An event or a comment of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum StreamItem {
     /// A line of data.
     Data(String),
     /// A comment.
     Comment(String),
 }
 
-/// The events of a stream. Dropping it is what a client does that goes away.
+/// The events of a stream. Dropping them is a client that disconnects.
 #[derive(Debug)]
 pub(crate) struct Events {
     lines: BufReader<Body>,
@@ -24,20 +24,20 @@ impl Events {
         Self { lines: BufReader::new(body) }
     }
 
-    /// The data of the next event that is none of the comments.
+    /// The data of the next event, without comments.
     pub(crate) fn data(&mut self) -> Option<String> {
         self.find_map(|said| match said {
-            Said::Data(data) => Some(data),
-            Said::Comment(_) => None,
+            StreamItem::Data(data) => Some(data),
+            StreamItem::Comment(_) => None,
         })
     }
 }
 
 impl Iterator for Events {
-    type Item = Said;
+    type Item = StreamItem;
 
-    /// Waits for the next event; none if the stream has ended.
-    fn next(&mut self) -> Option<Said> {
+    /// Waits for the next event; `None` at the end of the stream.
+    fn next(&mut self) -> Option<StreamItem> {
         let mut line = String::new();
         while line.trim_end().is_empty() {
             line.clear();
@@ -47,9 +47,9 @@ impl Iterator for Events {
         }
         let line = line.trim_end_matches('\n');
         match (line.strip_prefix("data: "), line.strip_prefix(": ")) {
-            (Some(data), _) => Some(Said::Data(data.to_owned())),
-            (None, Some(comment)) => Some(Said::Comment(comment.to_owned())),
-            (None, None) => panic!("no event of the chat surface: {line:?}"),
+            (Some(data), _) => Some(StreamItem::Data(data.to_owned())),
+            (None, Some(comment)) => Some(StreamItem::Comment(comment.to_owned())),
+            (None, None) => panic!("not an event of the chat surface: {line:?}"),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Looking and waiting for what gives no sign: files and processes. Everything else is waited for by reading. The
-//! deadlines are there for a program that is broken; no test is meant to meet one.
+//! Polling of files and processes, which cannot be waited for by reading. The deadlines are for a broken program; no test
+//! reaches one.
 
 use std::fs::{self, File, TryLockError};
 use std::path::Path;
@@ -8,16 +8,16 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Pid;
 
-/// How long anything may take, on a machine that has much else to do.
+/// The maximum time of any step, on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Tries something with a limit of time before which something else has to happen, and with longer ones until it did.
+/// Repeats a test with longer and longer time limits, until the event that must occur before the limit did.
 pub(crate) fn with_time_enough<T>(try_with: impl Fn(&str) -> Option<T>) -> T {
     let tried = ["200ms", "2s", "20s", "60s"].into_iter().find_map(try_with);
-    tried.expect("it does not happen in a minute either")
+    tried.expect("it does not occur within a minute either")
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) fn wait_for(what: &str, so: impl Fn() -> bool) {
     let start = Instant::now();
     while !so() {
@@ -26,13 +26,13 @@ pub(crate) fn wait_for(what: &str, so: impl Fn() -> bool) {
     }
 }
 
-/// Waits until there is a file, and says what is in it.
+/// Waits for a file, and returns its content.
 pub(crate) fn read_once_there(file: &Path) -> String {
     wait_for(&file.display().to_string(), || file.exists());
     fs::read_to_string(file).unwrap()
 }
 
-/// Whether the process lives that holds a lock on this file, as those of a hanging stand-in do.
+/// Returns whether the process that locks this file is alive; each process of a hanging stand-in locks one.
 pub(crate) fn is_alive(file: &Path) -> bool {
     match File::open(file).unwrap().try_lock() {
         Ok(()) => false,
@@ -41,12 +41,12 @@ pub(crate) fn is_alive(file: &Path) -> bool {
     }
 }
 
-/// The command lines of the processes that bear the mark of this program's runs.
+/// The command lines of the processes with the run tag of this program.
 pub(crate) fn marked_by(pid: u32) -> impl Iterator<Item = String> {
     processes_marked_by(pid).map(|(_, command)| command)
 }
 
-/// The same with the number of each process.
+/// The same with process ids.
 pub(crate) fn processes_marked_by(pid: u32) -> impl Iterator<Item = (Pid, String)> {
     let mark = format!("/{pid}/");
     let is_marked = move |environment: &[u8]| {
@@ -61,15 +61,14 @@ pub(crate) fn processes_marked_by(pid: u32) -> impl Iterator<Item = (Pid, String
     })
 }
 
-/// Whether all threads of a process and of what it has started have nothing to do: each waits for something else than a
-/// processor.
+/// Returns whether all threads of a process and of its descendants are idle: none of them runs or waits for a processor.
 pub(crate) fn is_asleep(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
     tasks.filter_map(|task| Some(task.ok()?.path())).all(|task| {
         let stat = fs::read_to_string(task.join("stat")).unwrap_or_default();
         let state = stat.rsplit_once(") ").and_then(|(_, fields)| fields.chars().next());
         let children = fs::read_to_string(task.join("children")).unwrap_or_default();
-        // A thread that has ended meanwhile has no state.
+        // A thread that has ended in the meantime has no state.
         matches!(state, Some('S') | None) && children.split_whitespace().all(|child| child.parse().is_ok_and(is_asleep))
     })
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{Machine, Proxy, Said, Streamed, wait_for};
+use crate::support::{Machine, Proxy, StreamItem, Streamed, wait_for};
 
 /// The interval between two swaps.
 const SWAP_INTERVAL: Duration = Duration::from_millis(300);
@@ -38,7 +38,7 @@ fn seconds() -> Option<Duration> {
 fn machine() -> Machine {
     Machine::configured(
         "[limits]\nqueue = 10000\n\
-         [defaults]\nrepo = \".\"\nretries = 0\nrepo_runs = 1000\n\
+         [defaults]\nrepo = \".\"\nretries = 0\nmax_repo_runs = 1000\n\
          [models.echo]\ndriver = \"echo\"\n\
          [models.waits]\ndriver = \"echo\"\nprogram = \"waits\"\n\
          [models.other]\ndriver = \"generic\"\nprogram = \"waits\"\noptions = { answer = \"whole\" }\n",
@@ -73,7 +73,7 @@ fn old_code_is_dropped_with_its_last_run() {
     let proxy = machine.serve();
     assert_eq!(versions(&proxy), BUILT_IN + 1);
     let (_, mut events) = proxy.stream("waits", "hi");
-    let is_first = |said: &Said| matches!(said, Said::Data(data) if data.contains("\"content\":\"A"));
+    let is_first = |said: &StreamItem| matches!(said, StreamItem::Data(data) if data.contains("\"content\":\"A"));
     assert!(events.by_ref().any(|said| is_first(&said)));
 
     for new in ['B', 'C', 'B'] {
@@ -100,7 +100,7 @@ fn a_run_keeps_no_old_code_of_other_plugins() {
     machine.put_plugin("echo.wasm", letter::component('A'));
     let proxy = machine.serve();
     let (_, mut events) = proxy.stream("other", "hi");
-    assert!(events.by_ref().any(|said| matches!(said, Said::Data(data) if data.contains("first"))));
+    assert!(events.by_ref().any(|said| matches!(said, StreamItem::Data(data) if data.contains("first"))));
 
     machine.put_plugin("echo.wasm", letter::component('B'));
     reload(&proxy);

@@ -17,7 +17,7 @@ fn machine(limits: &str) -> (Machine, Repo) {
     let repo = machine.repo("repo").with("AGENTS.md", "RULES\n");
     let (name, trees) = (repo.name(), machine.name("trees"));
     let settings = format!(
-        "[limits]\nruns = 1\nqueue = 9\nretry_first = 0\n{limits}\n[defaults]\nrepo = \"{name}\"\n\
+        "[limits]\nruns = 1\nqueue = 9\nretry_initial_delay = 0\n{limits}\n[defaults]\nrepo = \"{name}\"\n\
          [models.tree]\ndriver = \"generic\"\nprogram = \"cli\"\nworktree = {{ dir = \"{trees}\" }}\n\
          [models.plain]\ndriver = \"generic\"\nprogram = \"cli\"\n"
     );
@@ -108,7 +108,8 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_
         let (machine, _repo) = machine("");
         let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
         with_time_enough(|limit| {
-            machine.write("proxy.toml", settings.replace("[limits]\n", &format!("[limits]\ngit = \"{limit}\"\n")));
+            machine
+                .write("proxy.toml", settings.replace("[limits]\n", &format!("[limits]\ngit_timeout = \"{limit}\"\n")));
             let proxy = machine.serve();
             hang(&machine, words);
             let answer = proxy.complete(&chat(model, "hi"));
@@ -119,7 +120,7 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_
             };
             let text = format!(
                 "`git {command}` in {} took longer than {limit} and was ended: find out what it waits for (a filter, the \
-                 network, a slow disk), or raise `limits.git`",
+                 network, a slow disk), or raise `limits.git_timeout`",
                 machine.name("repo")
             );
             let expected = error(&text, "server_error", None, "timeout", None);
@@ -146,7 +147,7 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_
 #[test]
 pub(crate) fn a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_started() {
     for (model, words) in BEFORE {
-        let (machine, _repo) = machine("git = \"1h\"");
+        let (machine, _repo) = machine("git_timeout = \"1h\"");
         let proxy = machine.serve();
         hang(&machine, words);
         let answer = std::thread::scope(|scope| {
@@ -170,7 +171,7 @@ pub(crate) fn a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_starte
 
 #[test]
 fn a_client_that_disconnects_ends_a_git_that_hangs() {
-    let (machine, _repo) = machine("git = \"1h\"");
+    let (machine, _repo) = machine("git_timeout = \"1h\"");
     let proxy = machine.serve();
     hang(&machine, "worktree add");
     let client = Request::complete(&chat("tree", "hi")).open(proxy.address());
@@ -185,7 +186,8 @@ fn a_client_that_disconnects_ends_a_git_that_hangs() {
 #[test]
 pub(crate) fn a_git_that_hangs_does_not_outlive_a_program_that_is_stopped() {
     for (model, words) in [("tree", "worktree add"), ("plain", "status"), ("tree", "write-tree")] {
-        let (machine, repo) = machine("git = \"1h\"\ngrace = \"200ms\"\n[server]\ndrain = \"100ms\"\n");
+        let (machine, repo) =
+            machine("git_timeout = \"1h\"\nexit_grace = \"200ms\"\n[server]\nshutdown_timeout = \"100ms\"\n");
         let proxy = machine.serve();
         hang(&machine, words);
         let client = Request::complete(&chat(model, "hi")).open(proxy.address());
@@ -206,7 +208,7 @@ pub(crate) fn a_git_that_hangs_does_not_outlive_a_program_that_is_stopped() {
 #[test]
 fn a_run_times_out_also_while_git_hangs() {
     with_time_enough(|timeout| {
-        let (machine, _repo) = machine("git = \"1h\"");
+        let (machine, _repo) = machine("git_timeout = \"1h\"");
         let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
         machine.write("proxy.toml", format!("{settings}timeout = \"{timeout}\"\n"));
         let proxy = machine.serve();
@@ -227,7 +229,7 @@ fn a_run_times_out_also_while_git_hangs() {
 pub(crate) fn work_that_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_start() {
     for words in ["write-tree", "diff-files", "update-ref refs/agentbay", "worktree remove"] {
         with_time_enough(|limit| {
-            let (machine, repo) = machine(&format!("git = \"{limit}\""));
+            let (machine, repo) = machine(&format!("git_timeout = \"{limit}\""));
             let proxy = machine.serve();
             hang(&machine, words);
             let answer = proxy.complete(&chat("tree", "hi"));
@@ -258,7 +260,7 @@ pub(crate) fn work_that_cannot_be_saved_in_time_stays_and_is_saved_at_the_next_s
 
 #[test]
 fn a_client_does_not_wait_for_a_git_that_hangs_while_a_failed_attempt_is_discarded() {
-    let (machine, _repo) = machine("git = \"1h\"");
+    let (machine, _repo) = machine("git_timeout = \"1h\"");
     machine.script("cli", "echo 'API Error: 503 Service Unavailable' >&2; exit 1");
     let proxy = machine.serve();
     hang(&machine, "worktree remove");
@@ -273,7 +275,7 @@ fn a_client_does_not_wait_for_a_git_that_hangs_while_a_failed_attempt_is_discard
 
 #[test]
 pub(crate) fn the_port_opens_while_a_git_hangs_that_releases_stale_worktrees() {
-    let (machine, repo) = machine("git = \"1h\"");
+    let (machine, repo) = machine("git_timeout = \"1h\"");
     let proxy = machine.serve();
     hang(&machine, "write-tree");
     let _client = Request::complete(&chat("tree", "hi")).open(proxy.address());

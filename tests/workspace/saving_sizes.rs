@@ -16,7 +16,7 @@ fn machine(cli: &str) -> (Machine, Repo) {
         "driver = \"generic\"\nprogram = \"cli\"\nrepo = \"{name}\"\noptions = {{ answer = \"whole\" }}\nretries = 1\n"
     );
     let models = format!(
-        "[limits]\nretry_first = 0\n[models.tree]\n{model}worktree = {{ dir = \"{dir}\" }}\n[models.plain]\n{model}"
+        "[limits]\nretry_initial_delay = 0\n[models.tree]\n{model}worktree = {{ dir = \"{dir}\" }}\n[models.plain]\n{model}"
     );
     machine.write("proxy.toml", models);
     machine.script("cli", &format!("{cli}\necho done"));

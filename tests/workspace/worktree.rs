@@ -281,7 +281,7 @@ fn a_run_without_changes_has_no_patch() {
     let (id, _answer) = run(&proxy);
     let answer = proxy.get(&format!("/v1/runs/{id}/diff"));
     let message = format!(
-        "nothing is kept of the run `{id}`: it left nothing in a worktree of its own, is not over, or never was"
+        "no saved work of the run `{id}`: it left nothing in a worktree of its own, has not ended, or never existed"
     );
     let expected = error(&message, "invalid_request_error", None, "not_found", None);
     assert_eq!((answer.status, answer.json()), (404, expected));

@@ -7,7 +7,7 @@
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 
-use agentbay_api::{Format, Now};
+use agentbay_api::{Format, Gauges};
 use agentbay_domain::{Category, PluginId};
 use prometheus_client::encoding::{EncodeLabelSet, prometheus_text, text};
 use prometheus_client::metrics::counter::Counter;
@@ -87,8 +87,8 @@ impl agentbay_api::Metrics for Metrics {
         self.http_requests.get_or_create(&RequestLabels { route: route.to_owned(), status }).inc();
     }
 
-    fn written(&self, now: Now, format: Format) -> Result<String, fmt::Error> {
-        let registry = self.registry(now);
+    fn encode(&self, gauges: Gauges, format: Format) -> Result<String, fmt::Error> {
+        let registry = self.registry(gauges);
         let mut text = String::new();
         match format {
             Format::Prometheus => prometheus_text::encode(&mut text, &registry)?,
@@ -99,7 +99,7 @@ impl agentbay_api::Metrics for Metrics {
 }
 
 impl Metrics {
-    fn registry(&self, now: Now) -> Registry {
+    fn registry(&self, gauges: Gauges) -> Registry {
         let mut registry = Registry::with_prefix("agentbay");
         registry.register("runs_started", "Runs that were started", self.runs_started.clone());
         registry.register(
@@ -114,9 +114,9 @@ impl Metrics {
             self.plugin_versions.clone(),
         );
         registry.register("http_requests", "Requests that were answered", self.http_requests.clone());
-        let Now { going, waiting, loaded, refused, swaps } = now;
+        let Gauges { active, waiting, loaded, refused, plugin_changes } = gauges;
         for (name, help, value) in [
-            ("runs_going", "Runs whose CLI works or is being ended", going),
+            ("runs_active", "Runs whose CLI works or is being ended", active),
             ("runs_waiting", "Runs that wait in the queue or for a retry", waiting),
             ("plugins_loaded", "Plugins in use", loaded),
             ("plugins_refused", "Files of the plugin folder that are not in use", refused),
@@ -126,8 +126,8 @@ impl Metrics {
             registry.register(name, help, gauge);
         }
         let counter = Counter::<u64, AtomicU64>::default();
-        counter.inc_by(swaps);
-        registry.register("plugin_swaps", "Plugins that were added, removed or replaced since the start", counter);
+        counter.inc_by(plugin_changes);
+        registry.register("plugin_changes", "Plugins that were added, removed or replaced since the start", counter);
         registry
     }
 }
@@ -152,9 +152,9 @@ mod tests {
         metrics.version_loaded(&driver);
         metrics.version_dropped(&driver);
         metrics.request_answered("/v1/models", 200);
-        let now = Now { going: 1, waiting: 2, loaded: 3, refused: 4, swaps: 5 };
-        let prometheus = metrics.written(now, Format::Prometheus).unwrap();
-        let open = metrics.written(now, Format::OpenMetrics).unwrap();
+        let now = Gauges { active: 1, waiting: 2, loaded: 3, refused: 4, plugin_changes: 5 };
+        let prometheus = metrics.encode(now, Format::Prometheus).unwrap();
+        let open = metrics.encode(now, Format::OpenMetrics).unwrap();
         let samples = [
             "agentbay_runs_started_total{model=\"m\",driver=\"codex\"} 1",
             "agentbay_runs_ended_total{model=\"m\",driver=\"codex\",outcome=\"finished\"} 1",
@@ -162,11 +162,11 @@ mod tests {
             "agentbay_plugin_traps_total{plugin=\"codex\"} 1",
             "agentbay_plugin_versions{plugin=\"codex\"} 1",
             "agentbay_http_requests_total{route=\"/v1/models\",status=\"200\"} 1",
-            "agentbay_runs_going 1",
+            "agentbay_runs_active 1",
             "agentbay_runs_waiting 2",
             "agentbay_plugins_loaded 3",
             "agentbay_plugins_refused 4",
-            "agentbay_plugin_swaps_total 5",
+            "agentbay_plugin_changes_total 5",
         ];
         let sorted = |text: &str| {
             let mut lines: Vec<String> =

@@ -3,7 +3,7 @@
 use agentbay_domain::{Access, Sha256Sum};
 use subtle::{Choice, ConstantTimeEq};
 
-/// Whether the key is one of those known. Takes as long for a wrong key as for a right one.
+/// Returns whether the key is a known one, in the same time for wrong and right keys.
 pub(super) fn is_known(access: &Access, key: &str) -> bool {
     let given = Sha256Sum::of(key.as_bytes());
     let same = |known: &Sha256Sum| known.as_bytes().ct_eq(given.as_bytes());
@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_known_key_opens() {
+    fn only_a_known_key_is_accepted() {
         let access = Access::new(["one", "two"], [], []);
         assert!(is_known(&access, "one") && is_known(&access, "two"));
         assert!(!["", "One", "onetwo"].iter().any(|wrong| is_known(&access, wrong)));

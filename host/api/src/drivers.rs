@@ -1,17 +1,17 @@
-//! `GET /v1/drivers`: the plugins in use, and what is known of the models that they drive.
+//! `GET /v1/drivers`: the plugins in use, and the examination of their models.
 
 use agentbay_domain::Features;
 use agentbay_runs::doctor::{Examined, examine};
 use agentbay_runs::plugins::LoadedPlugin;
 use axum::Json;
-use axum::extract::State as FromState;
+use axum::extract::State;
 use serde::Serialize;
 
-use super::State;
+use super::AppState;
 
 /// A list of drivers.
 #[derive(Debug, Serialize)]
-pub(super) struct List {
+pub(super) struct DriverList {
     object: &'static str,
     data: Vec<Driver>,
 }
@@ -33,12 +33,12 @@ struct Driver {
     models: Vec<Examined>,
 }
 
-/// All drivers, in the order of their names. Programs are asked for their version, once.
-pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
+/// All drivers, sorted by id. Each program is asked for its version once.
+pub(super) async fn list(State(state): State<AppState>) -> Json<DriverList> {
     let snapshot = state.snapshots.newest();
     let examined = examine(&snapshot, &state.host, Some(&state.versions)).await;
     let drivers = snapshot.plugins.drivers.values();
-    Json(List { object: "list", data: drivers.map(|one| driver(&one.plugin, &examined)).collect() })
+    Json(DriverList { object: "list", data: drivers.map(|one| driver(&one.plugin, &examined)).collect() })
 }
 
 fn driver(plugin: &LoadedPlugin, examined: &[Examined]) -> Driver {

@@ -1,6 +1,6 @@
-//! The one table from failures to answers: status, type and code, and whether it is any use to try again.
+//! The one table from failures to responses: status, type, code, and whether a retry makes sense.
 //!
-//! The form is that of the OpenAI API, with `detail` added: what stood behind the failure.
+//! The form is that of the OpenAI API, with `detail` added: the cause of the failure.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// An answer that is an error.
+/// An error response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ApiError {
     status: StatusCode,
     error: Box<ErrorBody>,
     retry_after: Option<Duration>,
-    /// Set if the failure is that of the same request a while ago.
+    /// The age of the failure, if it is a remembered one of the same request.
     remembered: Option<Duration>,
-    /// Set if repeating the request would do the same again, or run an agent a second time. SDKs repeat by themselves.
-    never_again: bool,
+    /// Set if a repetition would fail again, or run an agent a second time. SDKs repeat by themselves.
+    no_retry: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,7 +34,7 @@ struct ErrorBody {
     code: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     detail: String,
-    /// What there was of an answer when the run failed.
+    /// The part of an answer that had arrived when the run failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial: Option<String>,
 }
@@ -44,16 +44,16 @@ struct Envelope<'a> {
     error: &'a ErrorBody,
 }
 
-/// Seconds that a client is told to wait at the most: no allowance lasts longer than a month.
-const LONGEST_WAIT: u64 = 31 * 24 * 60 * 60;
+/// The maximum of `Retry-After` in seconds: no quota period is longer than a month.
+const MAX_RETRY_AFTER: u64 = 31 * 24 * 60 * 60;
 
-/// The client's key is not known.
+/// The code of a missing or unknown API key.
 const INVALID_KEY: &str = "invalid_api_key";
 
 const INVALID: &str = "invalid_request_error";
 
-/// What a category means in HTTP: status and `type`.
-fn answer(category: Category) -> (StatusCode, &'static str) {
+/// Status and `type` of a category.
+fn status_and_type(category: Category) -> (StatusCode, &'static str) {
     match category {
         Category::Quota => (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota"),
         Category::RateLimit => (StatusCode::TOO_MANY_REQUESTS, "rate_limit_error"),
@@ -67,7 +67,7 @@ fn answer(category: Category) -> (StatusCode, &'static str) {
 }
 
 impl ApiError {
-    /// The request cannot be understood or is not allowed: whoever sent it must change it.
+    /// The request is invalid or not allowed: the client must change it.
     pub(super) fn refused(
         status: StatusCode,
         code: &'static str,
@@ -76,16 +76,16 @@ impl ApiError {
     ) -> Self {
         let error =
             ErrorBody { message: message.into(), kind: INVALID, param, code, detail: String::new(), partial: None };
-        Self { status, error: Box::new(error), retry_after: None, remembered: None, never_again: true }
+        Self { status, error: Box::new(error), retry_after: None, remembered: None, no_retry: true }
     }
 
-    /// The client's key is not known.
-    pub(super) fn no_key() -> Self {
-        let message = "a key of `server.api_keys` is needed: send it as `Authorization: Bearer …`";
+    /// The API key is missing or unknown.
+    pub(super) fn missing_key() -> Self {
+        let message = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
         Self::refused(StatusCode::UNAUTHORIZED, INVALID_KEY, None, message)
     }
 
-    /// The body as a whole, or a header, is wrong.
+    /// The body as a whole, or a header, is invalid.
     pub(super) fn bad_request(message: impl Into<String>) -> Self {
         Malformed { param: None, message: message.into() }.into()
     }
@@ -96,45 +96,45 @@ impl ApiError {
         Self::refused(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", None, message)
     }
 
-    /// A model that is asked about, rather than run, does not exist.
+    /// The model of a `GET` does not exist.
     pub(super) fn no_such_model(model: &str) -> Self {
         let message = format!("The model `{model}` does not exist");
         Self::refused(StatusCode::NOT_FOUND, "model_not_found", Some("model"), message)
     }
 
-    /// A run does not go on, or never was.
+    /// The run has ended or never existed.
     pub(super) fn no_such_run(id: &str) -> Self {
-        let message = format!("no run `{id}` is going on: see /v1/runs");
+        let message = format!("no active run `{id}`: GET /v1/runs lists the active runs");
         Self::refused(StatusCode::NOT_FOUND, Category::NotFound.name(), None, message)
     }
 
-    /// Nothing is kept of a run.
-    pub(super) fn no_work(id: &str) -> Self {
+    /// There is no saved work of a run.
+    pub(super) fn no_saved_work(id: &str) -> Self {
         let message = format!(
-            "nothing is kept of the run `{id}`: it left nothing in a worktree of its own, is not over, or never was"
+            "no saved work of the run `{id}`: it left nothing in a worktree of its own, has not ended, or never existed"
         );
         Self::refused(StatusCode::NOT_FOUND, Category::NotFound.name(), None, message)
     }
 
-    /// There is nothing at the path.
+    /// The path has no route.
     pub(super) fn no_route(path: &str) -> Self {
-        let message = format!("there is nothing at {path}: see /v1/models and /v1/chat/completions");
+        let message = format!("no route {path}: see /v1/models and /v1/chat/completions");
         Self::refused(StatusCode::NOT_FOUND, "not_found", None, message)
     }
 
-    /// The path takes other methods.
+    /// The path accepts other methods only.
     pub(super) fn wrong_method(method: &Method, path: &str) -> Self {
-        let message = format!("{path} does not take {method}");
+        let message = format!("{path} does not accept {method}");
         Self::refused(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", None, message)
     }
 
-    /// Adds what there was of an answer.
+    /// Adds the part of an answer that had arrived.
     pub(super) fn with_partial(mut self, partial: Option<String>) -> Self {
         self.error.partial = partial.filter(|text| !text.is_empty());
         self
     }
 
-    /// The body of the error, for a stream that has begun.
+    /// The body of the error, for a stream that has started.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(&Envelope { error: &self.error }).unwrap_or_default()
     }
@@ -142,7 +142,7 @@ impl ApiError {
 
 impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
-        let (status, kind) = answer(failure.category);
+        let (status, kind) = status_and_type(failure.category);
         let code = failure.category.name();
         let error =
             ErrorBody { message: failure.message, kind, param: None, code, detail: failure.detail, partial: None };
@@ -151,7 +151,7 @@ impl From<Failure> for ApiError {
             error: Box::new(error),
             retry_after: failure.retry.as_ref().and_then(|hint| hint.wait(Timestamp::now())),
             remembered: None,
-            never_again: !failure.category.client_may_retry(),
+            no_retry: !failure.category.client_may_retry(),
         }
     }
 }
@@ -166,7 +166,7 @@ impl From<StartError> for ApiError {
             StartError::Stopping => {
                 let mut stopping = Self::refused(StatusCode::SERVICE_UNAVAILABLE, "stopping", None, message);
                 stopping.error.kind = "server_error";
-                stopping.never_again = false;
+                stopping.no_retry = false;
                 stopping
             }
         }
@@ -176,7 +176,7 @@ impl From<StartError> for ApiError {
 impl From<UnknownModel> for ApiError {
     fn from(unknown: UnknownModel) -> Self {
         let UnknownModel { model } = &unknown;
-        let detail = format!("there is no model `{model}`: GET /v1/models lists those there are");
+        let detail = format!("there is no model `{model}`: GET /v1/models lists the models");
         let refused = Self::refused(StatusCode::BAD_REQUEST, "model_not_found", Some("model"), unknown.to_string());
         Self { error: Box::new(ErrorBody { detail, ..*refused.error }), ..refused }
     }
@@ -194,15 +194,15 @@ impl IntoResponse for ApiError {
         let headers = response.headers_mut();
         if let Some(wait) = self.retry_after {
             let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.clamp(1, LONGEST_WAIT)));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.clamp(1, MAX_RETRY_AFTER)));
         }
-        if self.never_again {
+        if self.no_retry {
             headers.insert("x-should-retry", HeaderValue::from_static("false"));
         }
         if let Some(ago) = self.remembered {
             headers.insert("x-agentbay-remembered", HeaderValue::from(ago.as_secs()));
         }
-        // A CLI that is not logged in is not helped by any key of the client's.
+        // Another key of the client does not help a CLI that is not logged in.
         if self.error.code == INVALID_KEY {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_category_has_its_answer() {
+    fn every_category_has_its_status_type_and_retry_advice() {
         let answers: Vec<(u16, &str, &str, bool)> = [
             Category::Quota,
             Category::RateLimit,
@@ -235,7 +235,7 @@ mod tests {
             Category::Unknown,
         ]
         .map(failure)
-        .map(|error| (error.status.as_u16(), error.error.code, error.error.kind, error.never_again))
+        .map(|error| (error.status.as_u16(), error.error.code, error.error.kind, error.no_retry))
         .to_vec();
         let expected = [
             (429, "quota", "insufficient_quota", true),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_to_wait_is_rounded_up_to_seconds() {
+    fn retry_after_is_rounded_up_to_seconds() {
         let retry = Some(RetryHint::AfterMs(1_200));
         let error = ApiError::from(Failure { retry, ..Failure::new(Category::RateLimit, "m", "") });
         let response = error.into_response();
@@ -268,11 +268,11 @@ mod tests {
     }
 
     #[test]
-    fn a_time_to_wait_that_makes_no_sense_is_clamped() {
-        for (told, seconds) in [(0, "1"), (1, "1"), (1_000, "1"), (u64::MAX, "2678400")] {
-            let retry = Some(RetryHint::AfterMs(told));
+    fn an_implausible_retry_after_is_clamped() {
+        for (ms, seconds) in [(0, "1"), (1, "1"), (1_000, "1"), (u64::MAX, "2678400")] {
+            let retry = Some(RetryHint::AfterMs(ms));
             let error = ApiError::from(Failure { retry, ..Failure::new(Category::Quota, "m", "") });
-            assert_eq!(error.into_response().headers()[header::RETRY_AFTER], seconds, "{told}");
+            assert_eq!(error.into_response().headers()[header::RETRY_AFTER], seconds, "{ms}");
         }
     }
 }

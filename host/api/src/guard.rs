@@ -1,49 +1,49 @@
-//! Who gets in: the `Host` header against pages that point their own name at this machine, the origin against all other
-//! pages, the content type against forms, the key against everybody else.
+//! Access control. The `Host` header stops pages that point their own name at this machine, the origin all other pages, the
+//! content type forms, and the key all other clients.
 
 use std::net::SocketAddr;
 
 use agentbay_domain::Access;
-use axum::extract::{Request, State as FromState};
+use axum::extract::{Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::State;
+use super::AppState;
 use super::api_key;
 use super::error::ApiError;
-use super::origin::page;
+use super::origin::foreign_origin;
 
-/// Lets a request pass or answers it.
-pub(super) async fn check(FromState(state): FromState<State>, request: Request, next: Next) -> Response {
+/// Passes an allowed request on, and answers any other.
+pub(super) async fn check(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let snapshot = state.snapshots.newest();
     let access = &snapshot.access;
-    let page = check_host(&request, access, state.listen).and_then(|host| page(request.headers(), host, access));
-    let page = match page {
-        Ok(page) => page,
+    let origin = check_host(&request, access, state.listen);
+    let origin = match origin.and_then(|host| foreign_origin(request.headers(), host, access)) {
+        Ok(origin) => origin,
         Err(refused) => return refused.into_response(),
     };
     let checked = check_key(&request, access).and_then(|()| check_content_type(&request));
     drop(snapshot);
-    let preflight = page.as_ref().and_then(|page| page.preflight(&request));
+    let preflight = origin.as_ref().and_then(|origin| origin.preflight(&request));
     let response = match (preflight, checked) {
         (Some(preflight), _) => preflight,
         (None, Ok(())) => next.run(request).await,
         (None, Err(refused)) => refused.into_response(),
     };
-    match page {
-        Some(page) => page.may_see(response),
+    match origin {
+        Some(origin) => origin.add_cors_headers(response),
         None => response,
     }
 }
 
-/// The name by which the server was called.
+/// Returns the name by which the client addressed the server.
 fn check_host<'a>(request: &'a Request, access: &Access, listen: SocketAddr) -> Result<&'a str, ApiError> {
     let named = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let named = named.or_else(|| request.uri().authority().map(Authority::as_str));
     match named {
-        Some(host) if is_ours(&host.to_ascii_lowercase(), access, listen) => Ok(host),
+        Some(host) if is_own_host(&host.to_ascii_lowercase(), access, listen) => Ok(host),
         _ => {
             let message = "the Host header is not a name of this server: to use another name, add it to \
                            `server.allowed_hosts` in proxy.toml";
@@ -52,9 +52,9 @@ fn check_host<'a>(request: &'a Request, access: &Access, listen: SocketAddr) -> 
     }
 }
 
-/// Loopback names where loopback is listened to; where every address is, any address but no name; and what is allowed
-/// in so many words. A page can give its own name this machine's address, but an address cannot be given to a page.
-fn is_ours(host: &str, access: &Access, listen: SocketAddr) -> bool {
+/// A server on loopback accepts loopback names, one on all addresses any address but no name, and both the configured names. A
+/// page can point its own name at this machine's address, but cannot have an address as its name.
+fn is_own_host(host: &str, access: &Access, listen: SocketAddr) -> bool {
     if access.hosts().iter().any(|allowed| allowed == host || host_without_port(host) == allowed) {
         return true;
     }
@@ -86,7 +86,7 @@ fn check_key(request: &Request, access: &Access) -> Result<(), ApiError> {
     if open || !access.requires_key() || key(request.headers()).is_some_and(|key| api_key::is_known(access, key)) {
         return Ok(());
     }
-    Err(ApiError::no_key())
+    Err(ApiError::missing_key())
 }
 
 fn key(headers: &HeaderMap) -> Option<&str> {
@@ -95,7 +95,7 @@ fn key(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
-/// A form on a page can send a request here, but not of this content type.
+/// A form on a page can send a request to this server, but not with this content type.
 fn check_content_type(request: &Request) -> Result<(), ApiError> {
     let given = request.headers().get(header::CONTENT_TYPE).and_then(|given| given.to_str().ok()).unwrap_or("");
     let essence = given.split(';').next().unwrap_or("").trim();
@@ -110,35 +110,35 @@ fn check_content_type(request: &Request) -> Result<(), ApiError> {
 mod tests {
     use super::*;
 
-    fn ours(host: &str, listen: &str, allowed: &[&str]) -> bool {
-        is_ours(host, &Access::new([], allowed.iter().copied(), []), listen.parse().unwrap())
+    fn is_own(host: &str, listen: &str, allowed: &[&str]) -> bool {
+        is_own_host(host, &Access::new([], allowed.iter().copied(), []), listen.parse().unwrap())
     }
 
     #[test]
-    fn on_loopback_only_loopback_names_are_ours() {
+    fn a_server_on_loopback_accepts_only_loopback_names() {
         for host in ["127.0.0.1:8787", "localhost:8787", "[::1]:8787"] {
-            assert!(ours(host, "127.0.0.1:8787", &[]), "{host}");
+            assert!(is_own(host, "127.0.0.1:8787", &[]), "{host}");
         }
         for host in
             ["evil.example:8787", "127.0.0.1", "127.0.0.1:80", "localhost.evil.example:8787", "192.168.1.2:8787", ""]
         {
-            assert!(!ours(host, "127.0.0.1:8787", &[]), "{host}");
+            assert!(!is_own(host, "127.0.0.1:8787", &[]), "{host}");
         }
-        assert!(ours("localhost", "127.0.0.1:80", &[]));
+        assert!(is_own("localhost", "127.0.0.1:80", &[]));
     }
 
     #[test]
-    fn on_every_address_any_address_is_ours_but_no_name() {
-        assert!(ours("192.168.1.2:8787", "0.0.0.0:8787", &[]));
-        assert!(ours("[fe80::1]:8787", "[::]:8787", &[]));
-        assert!(!ours("evil.example:8787", "0.0.0.0:8787", &[]));
+    fn a_server_on_all_addresses_accepts_any_address_but_no_name() {
+        assert!(is_own("192.168.1.2:8787", "0.0.0.0:8787", &[]));
+        assert!(is_own("[fe80::1]:8787", "[::]:8787", &[]));
+        assert!(!is_own("evil.example:8787", "0.0.0.0:8787", &[]));
     }
 
     #[test]
-    fn a_name_that_is_allowed_is_ours_with_any_port_or_with_the_one_named() {
-        assert!(ours("proxy.lan:443", "127.0.0.1:8787", &["Proxy.lan"]));
-        assert!(ours("proxy.lan", "127.0.0.1:8787", &["proxy.lan"]));
-        assert!(ours("proxy.lan:443", "127.0.0.1:8787", &["proxy.lan:443"]));
-        assert!(!ours("proxy.lan:80", "127.0.0.1:8787", &["proxy.lan:443"]));
+    fn an_allowed_name_is_accepted_with_its_port_or_without_one_with_any() {
+        assert!(is_own("proxy.lan:443", "127.0.0.1:8787", &["Proxy.lan"]));
+        assert!(is_own("proxy.lan", "127.0.0.1:8787", &["proxy.lan"]));
+        assert!(is_own("proxy.lan:443", "127.0.0.1:8787", &["proxy.lan:443"]));
+        assert!(!is_own("proxy.lan:80", "127.0.0.1:8787", &["proxy.lan:443"]));
     }
 }

@@ -1,16 +1,16 @@
-//! Whether the process lives, and whether it can take requests. Neither asks for a key.
+//! Liveness and readiness. Neither route requires a key.
 
-use axum::extract::State as FromState;
+use axum::extract::State;
 use axum::http::StatusCode;
 
-use super::State;
+use super::AppState;
 
-/// The process lives.
+/// The process is alive.
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Runs may begin. Models and plugins are loaded before anything is served.
-pub(super) async fn ready(FromState(state): FromState<State>) -> (StatusCode, &'static str) {
+/// New runs are accepted. Models and plugins are loaded before the server accepts requests.
+pub(super) async fn ready(State(state): State<AppState>) -> (StatusCode, &'static str) {
     if state.runner.is_closed() { (StatusCode::SERVICE_UNAVAILABLE, "stopping\n") } else { (StatusCode::OK, "ready\n") }
 }

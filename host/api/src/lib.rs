@@ -1,16 +1,13 @@
-//! The surfaces: what comes in over HTTP and what goes out. One module a surface, each with its wire types, its way from
-//! the wire to a conversation and its way from events to the wire.
+//! The HTTP surfaces. A module a surface: it decodes requests with `agentbay_wire`, starts runs, and encodes their replies.
 //!
-//! `error` holds the one table from failures to answers; `guard` decides who gets in.
+//! `error` has the one table from failures to responses; `guard` is the access control.
 
 mod api_key;
 mod body;
 mod chat;
-mod claim;
 mod drivers;
 mod error;
 mod guard;
-mod head;
 mod health;
 mod metrics;
 mod models;
@@ -19,6 +16,8 @@ mod path;
 mod plugins;
 mod reload;
 mod request_id;
+mod request_identity;
+mod run_headers;
 mod runs;
 mod sse;
 
@@ -35,36 +34,36 @@ use axum::routing::{get, post};
 use tower::util::MapRequest;
 
 use error::ApiError;
-pub use metrics::{Format, Metrics, Now};
+pub use metrics::{Format, Gauges, Metrics};
 
-/// What the surfaces work with.
+/// The state that all routes share.
 #[derive(Debug, Clone)]
-pub struct State {
+pub struct AppState {
     /// Models and settings.
     pub snapshots: Snapshots,
     /// Requests reloads of settings and plugins.
     pub reload: ReloadHandle,
     /// Starts runs.
     pub runner: Runner,
-    /// The variables of the process, for asking programs for their version.
+    /// The variables of the process, for version queries of programs.
     pub host: Environment,
-    /// The versions that were asked for.
+    /// The cached versions of programs.
     pub versions: Arc<Versions>,
-    /// What is counted.
+    /// The metrics.
     pub metrics: Arc<dyn Metrics>,
-    /// The address that is listened to, which the `Host` header is checked against.
+    /// The listen address, which the `Host` header is checked against.
     pub listen: SocketAddr,
 }
 
 /// Every route, behind the guard and with a request id.
-pub fn router(state: State) -> Router {
+pub fn router(state: AppState) -> Router {
     let routes = Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::all))
         .route("/v1/drivers", get(drivers::list))
         .route("/v1/plugins", get(plugins::list))
-        .route("/v1/plugins/reload", post(reload::again))
+        .route("/v1/plugins/reload", post(reload::reload))
         .route("/v1/models", get(models::list))
         .route("/v1/models/{*id}", get(models::one))
         .route("/v1/runs", get(runs::list))
@@ -75,10 +74,10 @@ pub fn router(state: State) -> Router {
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(state.clone(), guard::check))
         .layer(from_fn_with_state(state.clone(), metrics::count))
-        .layer(from_fn(request_id::give))
+        .layer(from_fn(request_id::assign))
         .with_state(state);
-    // What is layered on a router sees a path only when its route has been chosen.
-    Router::new().fallback_service(MapRequest::new(routes, path::tidied))
+    // A layer of a router runs after its route was chosen, too late for a change of the path.
+    Router::new().fallback_service(MapRequest::new(routes, path::normalized))
 }
 
 async fn no_route(uri: axum::http::Uri) -> ApiError {

@@ -1,50 +1,50 @@
-//! `GET /v1/models` and `GET /v1/models/{id}`: which models there are.
+//! `GET /v1/models` and `GET /v1/models/{id}`: the models.
 //!
-//! The form is that of the OpenAI API. An id may have slashes and colons in it.
+//! The form is that of the OpenAI API. An id may contain slashes and colons.
 
 use agentbay_domain::{Model, Target};
 use axum::Json;
-use axum::extract::State as FromState;
+use axum::extract::State;
 use serde::Serialize;
 
-use super::State;
+use super::AppState;
 use super::error::ApiError;
 use super::path::Name;
 
 /// A list of models.
 #[derive(Debug, Serialize)]
-pub(super) struct List {
+pub(super) struct ModelList {
     object: &'static str,
-    data: Vec<Entry>,
+    data: Vec<ModelEntry>,
 }
 
 /// One model.
 #[derive(Debug, Serialize)]
-pub(super) struct Entry {
+pub(super) struct ModelEntry {
     id: String,
     object: &'static str,
     created: u64,
     owned_by: String,
 }
 
-impl From<&Model> for Entry {
+impl From<&Model> for ModelEntry {
     fn from(model: &Model) -> Self {
-        // Nobody knows when a model of a configuration was made; clients want a number all the same.
         let Target::Cli(cli) = &model.target;
+        // A configured model has no date of creation; clients expect a number all the same.
         Self { id: model.name.clone(), object: "model", created: 0, owned_by: cli.driver.to_string() }
     }
 }
 
-/// All models, in the order of their names.
-pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
+/// All models, sorted by name.
+pub(super) async fn list(State(state): State<AppState>) -> Json<ModelList> {
     let snapshot = state.snapshots.newest();
-    let data = snapshot.models.values().map(|model| Entry::from(model.as_ref())).collect();
-    Json(List { object: "list", data })
+    let data = snapshot.models.values().map(|model| ModelEntry::from(model.as_ref())).collect();
+    Json(ModelList { object: "list", data })
 }
 
 /// One model.
-pub(super) async fn one(FromState(state): FromState<State>, Name(id): Name) -> Result<Json<Entry>, ApiError> {
+pub(super) async fn one(State(state): State<AppState>, Name(id): Name) -> Result<Json<ModelEntry>, ApiError> {
     let snapshot = state.snapshots.newest();
     let model = snapshot.models.get(&id).ok_or_else(|| ApiError::no_such_model(&id))?;
-    Ok(Json(Entry::from(model.as_ref())))
+    Ok(Json(ModelEntry::from(model.as_ref())))
 }

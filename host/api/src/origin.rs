@@ -1,5 +1,5 @@
-//! Pages: which of them may use the server. A browser says in `Origin` and `Sec-Fetch-Site` where a request comes from; what
-//! is no browser says nothing. Nothing of a foreign page is carried out, whatever it would do with the answer.
+//! Web pages that may use the server. A browser states the origin of a request in `Origin` and `Sec-Fetch-Site`; other clients
+//! send neither. A request of a foreign page is refused before it has any effect.
 
 use agentbay_domain::Access;
 use axum::extract::Request;
@@ -8,30 +8,35 @@ use axum::response::{IntoResponse, Response};
 
 use super::error::ApiError;
 
-/// The schemes of programs that are made of web technology. No page of the web can have them.
+/// The schemes of programs that are made of web technology. No web page can have them.
 const PROGRAMS: [&str; 6] = ["app", "capacitor", "ionic", "tauri", "vscode-file", "vscode-webview"];
 
-/// A page of another origin that may use the server.
+/// The origin of a page that may use the server although it is not the server's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Page(HeaderValue);
+pub(super) struct ForeignOrigin(HeaderValue);
 
-/// Which page a request comes from, if it is one of another origin. `host` is the name by which the server was called.
-pub(super) fn page(headers: &HeaderMap, host: &str, access: &Access) -> Result<Option<Page>, ApiError> {
+/// Returns the origin of a request, if it is an allowed one other than the server's own. `host` is the name by which the client
+/// addressed the server.
+pub(super) fn foreign_origin(
+    headers: &HeaderMap,
+    host: &str,
+    access: &Access,
+) -> Result<Option<ForeignOrigin>, ApiError> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     match (origins.next(), origins.next()) {
         (None, _) if is_foreign(headers) => Err(refused("a page of another origin")),
         (None, _) => Ok(None),
         (Some(origin), None) => match origin.to_str() {
             Ok(name) if is_own(name, host) => Ok(None),
-            Ok(name) if is_program(name) || access.allows_origin(name) => Ok(Some(Page(origin.clone()))),
+            Ok(name) if is_program(name) || access.allows_origin(name) => Ok(Some(ForeignOrigin(origin.clone()))),
             Ok(name) => Err(refused(&format!("the origin {name:?}"))),
-            Err(_) => Err(refused("an origin that is no text")),
+            Err(_) => Err(refused("an origin that is not text")),
         },
         (Some(_), Some(_)) => Err(refused("several origins")),
     }
 }
 
-/// Whether a browser says that another page is behind a request. It leaves `Origin` out where the page cannot see the answer.
+/// Returns whether a browser reports another page as the sender. It omits `Origin` where the page cannot read the answer.
 fn is_foreign(headers: &HeaderMap) -> bool {
     let sites = headers.get_all("sec-fetch-site").iter();
     !sites.into_iter().all(|site| matches!(site.as_bytes(), b"none" | b"same-origin"))
@@ -49,24 +54,24 @@ fn is_program(origin: &str) -> bool {
 
 fn refused(who: &str) -> ApiError {
     let message = format!(
-        "{who} may not use this server: to let a page in, add its origin to `server.allowed_origins` in proxy.toml"
+        "{who} may not use this server: to allow a page, add its origin to `server.allowed_origins` in proxy.toml"
     );
     ApiError::refused(StatusCode::FORBIDDEN, "origin_not_allowed", None, message)
 }
 
-impl Page {
-    /// The answer to a browser that asks before it sends what a form could not, if this is what the request does.
+impl ForeignOrigin {
+    /// The answer to a CORS preflight, if the request is one.
     pub(super) fn preflight(&self, request: &Request) -> Option<Response> {
-        let asks = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-        if request.method() != Method::OPTIONS || !asks {
+        let is_preflight = request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
+        if request.method() != Method::OPTIONS || !is_preflight {
             return None;
         }
         let mut response = StatusCode::NO_CONTENT.into_response();
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-        if let Some(asked) = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
-            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+        if let Some(requested) = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested.clone());
         }
         if request.headers().contains_key("access-control-request-private-network") {
             headers.insert("access-control-allow-private-network", HeaderValue::from_static("true"));
@@ -74,8 +79,8 @@ impl Page {
         Some(response)
     }
 
-    /// Lets the page see an answer.
-    pub(super) fn may_see(self, mut response: Response) -> Response {
+    /// Lets the page read an answer.
+    pub(super) fn add_cors_headers(self, mut response: Response) -> Response {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, self.0);
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));
@@ -88,14 +93,14 @@ impl Page {
 mod tests {
     use super::*;
 
-    /// What becomes of a request with these headers to `localhost:8787`.
-    fn judged(headers: &[(&'static str, &'static str)]) -> Result<Option<Page>, ApiError> {
+    /// Checks a request with these headers to `localhost:8787`.
+    fn check(headers: &[(&'static str, &'static str)]) -> Result<Option<ForeignOrigin>, ApiError> {
         let headers = headers.iter().map(|&(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        page(&headers.collect(), "localhost:8787", &Access::new([], [], ["https://chat.example"]))
+        foreign_origin(&headers.collect(), "localhost:8787", &Access::new([], [], ["https://chat.example"]))
     }
 
     #[test]
-    fn what_is_no_page_and_a_page_of_the_server_itself_come_in() {
+    fn requests_without_an_origin_and_of_the_own_origin_are_allowed() {
         for headers in [
             &[][..],
             &[("sec-fetch-mode", "cors")],
@@ -104,12 +109,12 @@ mod tests {
             &[("origin", "http://localhost:8787"), ("sec-fetch-site", "same-origin")],
             &[("origin", "https://LOCALHOST:8787")],
         ] {
-            assert_eq!(judged(headers), Ok(None), "{headers:?}");
+            assert_eq!(check(headers), Ok(None), "{headers:?}");
         }
     }
 
     #[test]
-    fn programs_and_what_is_allowed_come_in_as_pages() {
+    fn programs_and_configured_origins_are_allowed_as_foreign_origins() {
         for origin in [
             "app://obsidian.md",
             "tauri://localhost",
@@ -117,8 +122,8 @@ mod tests {
             "https://chat.example",
             "HTTPS://Chat.Example",
         ] {
-            let expected = Ok(Some(Page(HeaderValue::from_static(origin))));
-            assert_eq!(judged(&[("origin", origin), ("sec-fetch-site", "cross-site")]), expected);
+            let expected = Ok(Some(ForeignOrigin(HeaderValue::from_static(origin))));
+            assert_eq!(check(&[("origin", origin), ("sec-fetch-site", "cross-site")]), expected);
         }
     }
 
@@ -139,7 +144,7 @@ mod tests {
             &[("sec-fetch-site", "same-site")],
             &[("sec-fetch-site", "something new")],
         ] {
-            let code = judged(headers).map_err(|error| error.to_json().contains("origin_not_allowed"));
+            let code = check(headers).map_err(|error| error.to_json().contains("origin_not_allowed"));
             assert_eq!(code, Err(true), "{headers:?}");
         }
     }

@@ -1,6 +1,6 @@
-//! The path that a client means. A base URL that ends in a slash makes it ask for `/v1//models` or `/v1/models/`.
+//! Normalisation of paths. With a base URL that ends in a slash, a client requests `/v1//models` or `/v1/models/`.
 //!
-//! A name with a slash too many of its own is reached by `%2F`.
+//! A name with such slashes of its own is reached by `%2F`.
 
 use axum::extract::{FromRequestParts, Path, Request};
 use axum::http::Uri;
@@ -9,7 +9,7 @@ use axum::http::uri::PathAndQuery;
 
 use super::error::ApiError;
 
-/// The name in a path, decoded. There is nothing at a path whose bytes are no text.
+/// The name in a path, decoded. A path that is not UTF-8 has no route.
 pub(super) struct Name(pub(super) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for Name {
@@ -21,18 +21,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Name {
     }
 }
 
-/// The request without the slashes that mean nothing.
-pub(super) fn tidied(mut request: Request) -> Request {
-    if let Some(uri) = tidied_uri(request.uri()) {
+/// Removes the superfluous slashes of a request's path.
+pub(super) fn normalized(mut request: Request) -> Request {
+    if let Some(uri) = normalized_uri(request.uri()) {
         *request.uri_mut() = uri;
     }
     request
 }
 
-fn tidied_uri(uri: &Uri) -> Option<Uri> {
+fn normalized_uri(uri: &Uri) -> Option<Uri> {
     let path = uri.path();
-    let is_tidy = !path.contains("//") && (path.len() == 1 || !path.ends_with('/'));
-    if is_tidy || !path.starts_with('/') {
+    let is_normal = !path.contains("//") && (path.len() == 1 || !path.ends_with('/'));
+    if is_normal || !path.starts_with('/') {
         return None;
     }
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
@@ -47,8 +47,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slashes_that_mean_nothing_are_left_out() {
-        for (given, meant) in [
+    fn superfluous_slashes_are_removed() {
+        for (given, expected) in [
             ("/v1//models", Some("/v1/models")),
             ("//v1/models///", Some("/v1/models")),
             ("/v1/models/?a=//b", Some("/v1/models?a=//b")),
@@ -58,8 +58,8 @@ mod tests {
             ("//", Some("/")),
             ("*", None),
         ] {
-            let tidied = tidied_uri(&given.parse().unwrap()).map(|uri| uri.to_string());
-            assert_eq!(tidied.as_deref(), meant, "{given}");
+            let normalized = normalized_uri(&given.parse().unwrap()).map(|uri| uri.to_string());
+            assert_eq!(normalized.as_deref(), expected, "{given}");
         }
     }
 }

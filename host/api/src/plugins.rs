@@ -1,23 +1,23 @@
-//! `GET /v1/plugins`: the plugins in use and how they fare, and the files of the plugin folder that are not in use.
+//! `GET /v1/plugins`: the plugins in use and their health, and the files of the plugin folder that are not in use.
 
 use std::path::PathBuf;
 
 use agentbay_domain::{Features, terminal_safe, terminal_safe_path};
 use agentbay_runs::plugins::{Health, LoadedPlugin, Refusal, contracts};
 use axum::Json;
-use axum::extract::State as FromState;
+use axum::extract::State;
 use serde::Serialize;
 
-use super::State;
+use super::AppState;
 
 /// A list of plugins.
 #[derive(Debug, Serialize)]
-pub(super) struct List {
+pub(super) struct PluginList {
     object: &'static str,
-    /// The lines of the contract that plugins may be built against.
+    /// The supported lines of the contract.
     contracts: Vec<&'static str>,
     data: Vec<Plugin>,
-    refused: Vec<Refused>,
+    refused: Vec<RefusedFile>,
     /// Files that come into use when they are compiled.
     loading: Vec<String>,
 }
@@ -29,7 +29,7 @@ struct Plugin {
     object: &'static str,
     name: String,
     version: String,
-    /// The version of the contract it was built against.
+    /// The version of the contract that it was built against.
     contract: String,
     source: String,
     sha256: String,
@@ -40,18 +40,18 @@ struct Plugin {
 
 /// A file that is not in use.
 #[derive(Debug, Serialize)]
-pub(super) struct Refused {
+pub(super) struct RefusedFile {
     file: String,
     reason: String,
 }
 
-/// All plugins, in the order of their names.
-pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
+/// All plugins, sorted by id.
+pub(super) async fn list(State(state): State<AppState>) -> Json<PluginList> {
     let snapshot = state.snapshots.newest();
     let data = snapshot.plugins.drivers.values().map(|driver| Plugin::of(&driver.plugin)).collect();
-    let refused = snapshot.plugins.refusals.iter().map(Refused::of).collect();
+    let refused = snapshot.plugins.refusals.iter().map(RefusedFile::of).collect();
     let loading = paths(&snapshot.plugins.loading);
-    Json(List { object: "list", contracts: contracts().collect(), data, refused, loading })
+    Json(PluginList { object: "list", contracts: contracts().collect(), data, refused, loading })
 }
 
 pub(super) fn paths(paths: &[PathBuf]) -> Vec<String> {
@@ -76,7 +76,7 @@ impl Plugin {
     }
 }
 
-impl Refused {
+impl RefusedFile {
     pub(super) fn of(refusal: &Refusal) -> Self {
         Self { file: terminal_safe_path(&refusal.path), reason: terminal_safe(&refusal.reason).into_owned() }
     }

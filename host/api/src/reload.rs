@@ -1,56 +1,56 @@
-//! `POST /v1/plugins/reload`: looks at settings and plugins again, and answers when that is done.
+//! `POST /v1/plugins/reload`: reloads settings and plugins, and answers when that is done.
 //!
-//! What is wrong with a file is part of the answer, whose status says that the look took place.
+//! Faults of files are part of the answer; its status only states that the reload took place.
 
 use std::sync::Arc;
 
 use agentbay_runs::StartError;
 use agentbay_runs::reload::ReloadReport;
 use axum::Json;
-use axum::extract::State as FromState;
+use axum::extract::State;
 use serde::Serialize;
 
-use super::State;
+use super::AppState;
 use super::error::ApiError;
-use super::plugins::{Refused, paths};
+use super::plugins::{RefusedFile, paths};
 
-/// What was found.
+/// The result of a reload.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct WireReload {
     object: &'static str,
-    /// Counts the looks.
+    /// The number of the reload.
     generation: u64,
     plugins: Vec<String>,
-    refused: Vec<Refused>,
+    refused: Vec<RefusedFile>,
     /// Files that come into use when they are compiled.
     loading: Vec<String>,
     configuration: Configuration,
 }
 
-/// What became of the settings.
+/// The result for the settings.
 #[derive(Debug, Serialize)]
 struct Configuration {
-    /// `read`, or `kept` as it was before, because of its faults.
+    /// `read`, or `kept` if the settings before stay in use because of faults.
     state: &'static str,
     faults: Vec<String>,
 }
 
-/// Looks again.
-pub(super) async fn again(FromState(state): FromState<State>) -> Result<Json<Report>, ApiError> {
+/// Reloads.
+pub(super) async fn reload(State(state): State<AppState>) -> Result<Json<WireReload>, ApiError> {
     match state.reload.reload().await {
-        Some(found) => Ok(Json(Report::of(Arc::unwrap_or_clone(found)))),
+        Some(report) => Ok(Json(WireReload::of(Arc::unwrap_or_clone(report)))),
         None => Err(StartError::Stopping.into()),
     }
 }
 
-impl Report {
+impl WireReload {
     fn of(report: ReloadReport) -> Self {
         let ReloadReport { generation, plugins, refused, loading, faults } = report;
         Self {
             object: "reload",
             generation,
             plugins: plugins.iter().map(ToString::to_string).collect(),
-            refused: refused.iter().map(Refused::of).collect(),
+            refused: refused.iter().map(RefusedFile::of).collect(),
             loading: paths(&loading),
             configuration: Configuration { state: if faults.is_empty() { "read" } else { "kept" }, faults },
         }

@@ -1,5 +1,5 @@
-//! The name of a request: the caller's if it can stand in a log, else a new one. Every answer and every line of the log
-//! bears it.
+//! The id of a request: the client's if it is fit for a log, else a new one. Every response and every log line of the request
+//! has it.
 
 use std::time::Instant;
 
@@ -12,16 +12,16 @@ use uuid::Uuid;
 
 const HEADER: &str = "x-request-id";
 
-/// Gives the request its name, and the answer.
-pub(super) async fn give(request: Request, next: Next) -> Response {
+/// Assigns an id to the request and its response.
+pub(super) async fn assign(request: Request, next: Next) -> Response {
     let given = request.headers().get(HEADER).filter(|id| is_plain(id)).cloned();
     let id = given.or_else(|| HeaderValue::from_str(&Uuid::now_v7().to_string()).ok());
     let shown = id.as_ref().and_then(|id| id.to_str().ok()).unwrap_or_default();
     let span = tracing::info_span!("request", id = shown, method = %request.method(), path = request.uri().path());
-    let begun = Instant::now();
+    let started = Instant::now();
     let answer = async {
         let response = next.run(request).await;
-        tracing::info!(status = response.status().as_u16(), ms = begun.elapsed().as_millis(), "answered");
+        tracing::info!(status = response.status().as_u16(), ms = started.elapsed().as_millis(), "answered");
         response
     };
     let mut response = answer.instrument(span).await;
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_plain_name_of_the_callers_is_taken() {
+    fn only_a_plain_id_of_the_client_is_used() {
         let plain = |id: &str| is_plain(&HeaderValue::from_str(id).unwrap());
         assert!(plain("req-1_A.b") && plain(&"a".repeat(128)));
         assert!(!plain("") && !plain("a b") && !plain("a;b") && !plain(&"a".repeat(129)));

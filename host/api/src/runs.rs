@@ -1,20 +1,20 @@
-//! `/v1/runs`: the runs that go on, how one is ended, and what one has changed.
+//! `/v1/runs`: the active runs, the cancellation of one, and the changes of a finished one.
 
 use agentbay_domain::{Category, Failure, RunId};
 use agentbay_runs::{FailedAttempt, LiveRun};
 use axum::Json;
-use axum::extract::State as FromState;
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 
-use super::State;
+use super::AppState;
 use super::error::ApiError;
 use super::path::Name;
 
 /// A list in the form of the OpenAI API.
 #[derive(Serialize)]
-pub(super) struct List {
+pub(super) struct RunList {
     object: &'static str,
     data: Vec<WireRun>,
 }
@@ -24,52 +24,52 @@ pub(super) struct List {
 pub(super) struct WireRun {
     id: String,
     object: &'static str,
-    /// The model that was asked for.
+    /// The requested model.
     model: String,
-    /// The model that is at it.
-    serving: String,
+    /// The model of the current attempt.
+    current_model: String,
     driver: String,
     state: &'static str,
-    /// When it came, in RFC 3339.
-    since: String,
-    /// The tries that failed.
-    failed: Vec<WireTry>,
+    /// When it was created, in RFC 3339.
+    created_at: String,
+    /// The attempts that failed.
+    failed_attempts: Vec<WireAttempt>,
 }
 
 #[derive(Serialize)]
-struct WireTry {
+struct WireAttempt {
     model: String,
     code: &'static str,
 }
 
-/// All of them, the oldest first.
-pub(super) async fn list(FromState(state): FromState<State>) -> Json<List> {
-    Json(List { object: "list", data: state.runner.live().into_iter().map(WireRun::from).collect() })
+/// All active runs, the oldest first.
+pub(super) async fn list(State(state): State<AppState>) -> Json<RunList> {
+    Json(RunList { object: "list", data: state.runner.live().into_iter().map(WireRun::from).collect() })
 }
 
-/// One of them.
-pub(super) async fn one(FromState(state): FromState<State>, Name(id): Name) -> Result<Json<WireRun>, ApiError> {
-    known(&id, state.runner.one(named(&id)?)).map(Json)
+/// One active run.
+pub(super) async fn one(State(state): State<AppState>, Name(id): Name) -> Result<Json<WireRun>, ApiError> {
+    found(&id, state.runner.one(parse_id(&id)?)).map(Json)
 }
 
-/// Ends one. Its client is told; its processes may take the grace time to end.
+/// Cancels a run. Its client receives an error; its processes have `limits.exit_grace` to end.
 pub(super) async fn cancel(
-    FromState(state): FromState<State>,
+    State(state): State<AppState>,
     Name(id): Name,
 ) -> Result<(StatusCode, Json<WireRun>), ApiError> {
-    let run = known(&id, state.runner.cancel(named(&id)?))?;
+    let run = found(&id, state.runner.cancel(parse_id(&id)?))?;
     Ok((StatusCode::ACCEPTED, Json(run)))
 }
 
-/// What one changed that is over, as a patch.
-pub(super) async fn diff(FromState(state): FromState<State>, Name(id): Name) -> Result<Response, ApiError> {
-    let run = named(&id)?;
+/// The changes of a finished run, as a patch.
+pub(super) async fn diff(State(state): State<AppState>, Name(id): Name) -> Result<Response, ApiError> {
+    let run = parse_id(&id)?;
     match state.runner.patch(run).await {
         Ok(Some(patch)) => Ok(([(header::CONTENT_TYPE, "text/x-diff")], patch).into_response()),
-        Ok(None) => Err(ApiError::no_work(&id)),
+        Ok(None) => Err(ApiError::no_saved_work(&id)),
         Err(_longer) => {
             let message = format!(
-                "the patch is longer than `limits.unread`: run `git diff refs/agentbay-base/{run} refs/agentbay/{run}` \
+                "the patch is longer than `limits.answer_buffer`: run `git diff refs/agentbay-base/{run} refs/agentbay/{run}` \
                  in the repository"
             );
             Err(Failure::new(Category::Configuration, message, "").into())
@@ -77,11 +77,11 @@ pub(super) async fn diff(FromState(state): FromState<State>, Name(id): Name) -> 
     }
 }
 
-fn named(id: &str) -> Result<RunId, ApiError> {
+fn parse_id(id: &str) -> Result<RunId, ApiError> {
     id.parse().map_err(|_| ApiError::no_such_run(id))
 }
 
-fn known(id: &str, run: Option<LiveRun>) -> Result<WireRun, ApiError> {
+fn found(id: &str, run: Option<LiveRun>) -> Result<WireRun, ApiError> {
     run.map(WireRun::from).ok_or_else(|| ApiError::no_such_run(id))
 }
 
@@ -91,16 +91,16 @@ impl From<LiveRun> for WireRun {
             id: run.id.to_string(),
             object: "run",
             model: run.model,
-            serving: run.serving,
+            current_model: run.current_model,
             driver: run.driver.to_string(),
             state: run.phase.name(),
-            since: run.since.to_string(),
-            failed: run.failed.into_iter().map(WireTry::from).collect(),
+            created_at: run.created_at.to_string(),
+            failed_attempts: run.failed_attempts.into_iter().map(WireAttempt::from).collect(),
         }
     }
 }
 
-impl From<FailedAttempt> for WireTry {
+impl From<FailedAttempt> for WireAttempt {
     fn from(failed: FailedAttempt) -> Self {
         Self { model: failed.model, code: failed.category.name() }
     }

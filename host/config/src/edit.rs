@@ -1,5 +1,5 @@
-//! The text of `[plugins.NAME]`: in that of a proxy.toml, whose comments, order and all else stay as they are, or by itself.
-//! Nothing is written here.
+//! The text of `[plugins.NAME]`: inside that of a proxy.toml, whose comments and order stay as they are, or by itself.
+//! No file is written here.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,22 +7,22 @@ use std::fmt;
 use agentbay_domain::{PluginId, Sha256Sum, Wasi};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
-/// What is written of a plugin. Other keys of its table stay. Shown as the table that it is in a proxy.toml with nothing else.
+/// The keys that are written for a plugin. Other keys of its table stay. Displayed as the table of a proxy.toml without anything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewGrant {
     /// The plugin.
     pub id: PluginId,
     /// The programs that it may start.
     pub programs: BTreeSet<String>,
-    /// The variables that its plans may set or take away.
+    /// The variables that its plans may set or remove.
     pub env: BTreeSet<String>,
-    /// The files of the CLI's home that it may declare to be shared.
-    pub home: BTreeSet<String>,
+    /// The files of the CLI's home that it may declare as shared.
+    pub home_files: BTreeSet<String>,
     /// The hash that its component must have.
     pub sha256: Sha256Sum,
-    /// What happens to imports of WASI.
+    /// How imports of WASI are handled.
     pub wasi: Wasi,
-    /// Its limits, as `limits` of its table, such as `{ memory = "256 MiB" }`; none leaves those that are there.
+    /// Its limits, as `limits` of its table, such as `{ memory = "256 MiB" }`; `None` keeps the existing ones.
     pub limits: Option<InlineLimits>,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for NewGrant {
     }
 }
 
-/// Limits as they are written.
+/// Limits as an inline table.
 #[derive(Debug, Clone)]
 pub struct InlineLimits(InlineTable);
 
@@ -66,12 +66,12 @@ impl std::str::FromStr for InlineLimits {
     }
 }
 
-/// The settings that there are where there were none: a model of the plugin, and `echo`.
+/// The settings of a new file: a model of the plugin, and `echo`.
 fn beginning(grant: &NewGrant) -> String {
     let id = &grant.id;
     let program = if grant.programs.is_empty() { "# The CLI that it drives.\n#program = \"\"\n" } else { "" };
     format!(
-        "# Settings of AgentBay. Now that there is this file, the models are those that stand in it.\n\
+        "# Settings of AgentBay. Since this file exists, only its models are offered.\n\
          [defaults]\n\
          # The repository that agents work in.\n\
          repo = \".\"\n\n\
@@ -80,21 +80,21 @@ fn beginning(grant: &NewGrant) -> String {
     )
 }
 
-/// Why a text cannot be edited.
+/// A text that cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditFault {
-    /// It is no TOML. It is not shown: a key may stand in it.
+    /// It is not valid TOML. It is not shown, since it may contain an API key.
     Toml {
         /// The line, the first being 1.
         line: usize,
-        /// What is wrong with it.
+        /// The parser's message.
         message: String,
     },
-    /// What is there cannot hold the table.
+    /// `plugins` or the plugin's key exists and is not a table.
     NoTable,
 }
 
-/// The text of settings that holds a grant as well; of the first settings there are, if there is no text.
+/// Adds a grant to the text of settings; without a text, creates one.
 ///
 /// # Errors
 /// See [`EditFault`].
@@ -118,7 +118,7 @@ fn edited(text: &str, grant: &NewGrant) -> Result<String, EditFault> {
 fn fill(table: &mut dyn TableLike, grant: &NewGrant) {
     set(table, "programs", list(&grant.programs));
     set(table, "env", list(&grant.env));
-    set(table, "home", list(&grant.home));
+    set(table, "home_files", list(&grant.home_files));
     set(table, "sha256", grant.sha256.to_string().into());
     match grant.wasi {
         Wasi::Trap => set(table, "wasi", "trap".into()),
@@ -129,7 +129,7 @@ fn fill(table: &mut dyn TableLike, grant: &NewGrant) {
     }
 }
 
-/// `[plugins.NAME]`, which is made if it is not there.
+/// Returns `[plugins.NAME]`, and creates it if it is missing.
 fn table<'a>(document: &'a mut DocumentMut, name: &str) -> Option<&'a mut dyn TableLike> {
     let plugins = document.entry("plugins").or_insert(Item::Table(implicit()));
     let is_inline = plugins.is_inline_table();
@@ -137,14 +137,14 @@ fn table<'a>(document: &'a mut DocumentMut, name: &str) -> Option<&'a mut dyn Ta
     plugins.as_table_like_mut()?.entry(name).or_insert(new).as_table_like_mut()
 }
 
-/// A table without a line of its own.
+/// A table without a header line of its own.
 fn implicit() -> Table {
     let mut table = Table::new();
     table.set_implicit(true);
     table
 }
 
-/// What stands around a value that is replaced stays.
+/// Sets a key. White space and comments around a replaced value stay.
 fn set(table: &mut dyn TableLike, key: &str, mut new: Value) {
     match table.get_mut(key).and_then(Item::as_value_mut) {
         Some(old) => {
@@ -172,36 +172,36 @@ mod tests {
             id: PluginId::try_from("my-cli".to_owned()).unwrap(),
             programs: words(&["my-cli", "a \"b\""]),
             env: words(&[]),
-            home: words(&["auth.json"]),
+            home_files: words(&["auth.json"]),
             sha256: Sha256Sum::of(b""),
             wasi: Wasi::Refuse,
             limits: None,
         }
     }
 
-    const WRITTEN: &str = "programs = ['a \"b\"', \"my-cli\"]\nenv = []\nhome = [\"auth.json\"]\n\
+    const WRITTEN: &str = "programs = ['a \"b\"', \"my-cli\"]\nenv = []\nhome_files = [\"auth.json\"]\n\
         sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n";
 
     #[test]
-    fn a_table_that_is_not_there_is_put_at_the_end() {
-        let text = "# Mine.\n[models.m] # the one\ndriver = \"echo\"   # says it back\nrepo = '.'\n";
+    fn a_missing_table_is_added_at_the_end() {
+        let text = "# Mine.\n[models.m] # the one\ndriver = \"echo\"   # repeats the prompt\nrepo = '.'\n";
         let expected = format!("{text}\n[plugins.my-cli]\n{WRITTEN}");
         assert_eq!(edited(text, &grant()).unwrap(), expected);
     }
 
     #[test]
-    fn a_table_that_is_there_keeps_its_comments_and_other_keys() {
-        let text = "[plugins]\ndir = \"p\" # here\n\n# Looked at it myself.\n[plugins.my-cli]\nprograms = [] # none\n\
+    fn an_existing_table_keeps_its_comments_and_other_keys() {
+        let text = "[plugins]\ndir = \"p\" # here\n\n# Reviewed by hand.\n[plugins.my-cli]\nprograms = [] # none\n\
                     wasi = \"trap\"\nlimits = { memory = 5 }\n\n[models]\n";
-        let expected = "[plugins]\ndir = \"p\" # here\n\n# Looked at it myself.\n[plugins.my-cli]\n\
+        let expected = "[plugins]\ndir = \"p\" # here\n\n# Reviewed by hand.\n[plugins.my-cli]\n\
                         programs = ['a \"b\"', \"my-cli\"] # none\nlimits = { memory = 5 }\nenv = []\n\
-                        home = [\"auth.json\"]\n\
+                        home_files = [\"auth.json\"]\n\
                         sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n\n[models]\n";
         assert_eq!(edited(text, &grant()).unwrap(), expected);
     }
 
     #[test]
-    fn limits_and_what_happens_to_wasi_are_written_if_they_are_said() {
+    fn limits_and_the_handling_of_wasi_are_written_if_they_are_set() {
         let limits = Some("{ memory = \"256 MiB\" }".parse().unwrap());
         let grant = NewGrant { wasi: Wasi::Trap, limits, ..grant() };
         let expected = format!("[plugins.my-cli]\n{WRITTEN}wasi = \"trap\"\nlimits = {{ memory = \"256 MiB\" }}\n");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inline_table_stays_inline_and_what_is_no_table_is_told() {
+    fn an_inline_table_stays_inline_and_any_other_value_is_a_fault() {
         let inline = edited("plugins = { dir = \"p\" }\n", &grant()).unwrap();
         assert!(inline.starts_with("plugins = { dir = \"p\" , my-cli = { programs = ["), "{inline}");
         assert!(matches!(edited("[plugins]\nmy-cli = 1\n", &grant()), Err(EditFault::NoTable)));
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_no_toml_is_told_by_its_line_and_not_shown() {
+    fn invalid_toml_is_reported_by_its_line_and_not_shown() {
         let Err(EditFault::Toml { line, message }) = edited("a = 1\nsecret-key 5\n", &grant()) else {
             panic!("no fault")
         };

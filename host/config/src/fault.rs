@@ -1,19 +1,19 @@
-//! What is wrong with the settings: all of it, each fault with its place. What is right is not decided here.
+//! Faults of the settings, each with its file, line and key. Validation itself is in the section files.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// One thing that is wrong, and where.
+/// A fault and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The file, named as the user would name it.
+    /// The file, as the user names it.
     pub file: PathBuf,
     /// The line in the file, the first being 1.
     pub line: Option<usize>,
     /// The setting, as a path of keys.
     pub key: Option<String>,
-    /// What is wrong with it, and what would be right. Holds no API key and no value of a variable.
+    /// What is wrong and what is expected. Contains no API key and no value of a variable.
     pub message: String,
 }
 
@@ -30,18 +30,18 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why the settings cannot be used: at least one fault. Prints one a line.
+/// The settings cannot be used: at least one fault. Displays one fault a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError(Vec<Fault>);
 
 impl ConfigError {
-    /// Of faults of which there is at least one.
+    /// Creates an error from at least one fault.
     pub(super) fn of(faults: Vec<Fault>) -> Self {
         debug_assert!(!faults.is_empty());
         Self(faults)
     }
 
-    /// Everything that is wrong, file by file and line by line.
+    /// All faults, file by file and line by line.
     pub fn faults(&self) -> &[Fault] {
         &self.0
     }
@@ -62,29 +62,29 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// The faults of one file, collected while it is read.
-pub(super) struct Report {
+pub(super) struct FaultReport {
     file: PathBuf,
     faults: RefCell<Vec<Fault>>,
 }
 
-impl Report {
-    /// Nothing is wrong with the file yet.
+impl FaultReport {
+    /// Creates an empty report.
     pub(super) fn new(file: PathBuf) -> Self {
         Self { file, faults: RefCell::default() }
     }
 
-    /// The file, as the user would name it.
+    /// The file, as the user names it.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Notes a fault.
+    /// Adds a fault.
     pub(super) fn add(&self, line: Option<usize>, key: &str, message: impl Into<String>) {
         let fault = Fault { file: self.file.clone(), line, key: Some(key.to_owned()), message: message.into() };
         self.faults.borrow_mut().push(fault);
     }
 
-    /// All faults by line; those of settings that are nowhere in the file come last.
+    /// All faults by line; those of keys that are not in the file are last.
     pub(super) fn into_faults(self) -> Vec<Fault> {
         let mut faults = self.faults.into_inner();
         faults.sort_by_key(|fault| fault.line.unwrap_or(usize::MAX));

@@ -3,11 +3,12 @@
 //! ```text
 //! source ─ text ─ tree (values with their lines) ─ section (key by key) ─ server, plugins, models, limits ─ Config
 //! ```
-//! Everything that is wrong is told at once, each fault with its file, line and key. What a setting refers to, such as
-//! a repository, a driver or a program, is not looked at here.
+//! All faults are reported at once, each with its file, line and key. Whether the things that a setting names exist, such as
+//! a repository, a driver or a program, is not checked here.
 
 mod edit;
 mod fault;
+mod fingerprint;
 mod limits;
 mod members;
 mod models;
@@ -15,8 +16,8 @@ mod models_json;
 mod plugins;
 mod policy;
 mod process_environment;
+mod renamed;
 mod section;
-mod seen;
 mod server;
 mod shared;
 mod source;
@@ -31,92 +32,96 @@ use std::net::SocketAddr;
 
 pub use edit::{EditFault, InlineLimits, NewGrant, with_grant};
 pub use fault::{ConfigError, Fault};
+pub use fingerprint::Fingerprints;
 pub use models::{Models, Template};
-pub use plugins::{Plugins, Watching};
+pub use plugins::{Plugins, WatchMode};
 pub use process_environment::process_environment;
-pub use seen::Seen;
 pub use server::Server;
 pub use source::Source;
 
 use agentbay_domain::{Limits, Model, PluginLimits, Trust};
 
-use fault::Report;
+use fault::FaultReport;
 use models::Common;
 use section::Section;
 use tree::{Table, Value};
 use values::Paths;
 
-/// All settings, checked.
+/// All settings, validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Where to listen and who may use it.
+    /// The listen address and who has access.
     pub server: Server,
-    /// The folders of the plugins.
+    /// The plugin folders.
     pub plugins: Plugins,
-    /// Which plugins from outside are taken, and what each of them may ask for.
+    /// Which external plugins are accepted, and what each may request.
     pub trust: Trust,
-    /// Which models clients can name.
+    /// The models that clients can name.
     pub models: Models,
-    /// What requests, plugins and runs may use.
+    /// The limits of requests, plugins and runs.
     pub limits: Limits,
 }
 
-/// What the command line sets in place of the files.
+/// Settings from the command line, which override the files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Overrides {
     /// The address to listen on.
     pub listen: Option<SocketAddr>,
 }
 
-/// What a server that runs judges new settings against.
+/// State of a running server that new settings are validated against.
 #[derive(Debug, Clone, Copy)]
-pub struct Running<'a> {
-    /// The address that it listens on, whatever the new settings say.
+pub struct RunningServer<'a> {
+    /// The address that it listens on, which new settings do not change.
     pub listen: SocketAddr,
-    /// What the files were like whose settings it uses.
-    pub seen: &'a Seen,
+    /// The files whose settings it uses.
+    pub seen: &'a Fingerprints,
 }
 
 /// Reads all settings.
 ///
 /// # Errors
-/// Every fault there is, of both files. A file that cannot be parsed has one, and the rest of the settings is then not
-/// judged.
+/// All faults of both files. A file that cannot be parsed has a single fault, and the other settings are then not
+/// validated.
 pub fn load(source: &Source, overrides: &Overrides) -> Result<Config, ConfigError> {
     read(source, overrides, None).map(|(config, _)| config)
 }
 
-/// Reads all settings, and says what the files were like. For a server that runs, a file that was there has to be there,
-/// and what keeps others out has to hold for the address that it listens on.
+/// Reads all settings and fingerprints of their files. For a running server, a file that existed must still exist, and the
+/// access rules must fit the address that it listens on.
 ///
 /// # Errors
 /// Those of [`load`].
 pub fn read(
     source: &Source,
     overrides: &Overrides,
-    running: Option<Running<'_>>,
-) -> Result<(Config, Seen), ConfigError> {
+    running: Option<RunningServer<'_>>,
+) -> Result<(Config, Fingerprints), ConfigError> {
     match inspect_for(source, overrides, running) {
         (Inspected { faults, config: Some(config) }, seen) if faults.is_empty() => Ok((config, seen)),
         (Inspected { faults, .. }, _) => Err(ConfigError::of(faults)),
     }
 }
 
-/// Settings that may be faulty: to look for what else is wrong, not to be used.
+/// Settings that may be faulty: for finding further faults, not for use.
 #[derive(Debug)]
 pub struct Inspected {
-    /// What is wrong.
+    /// The faults.
     pub faults: Vec<Fault>,
-    /// All that could be read, with something in the place of what is faulty; none if a file cannot be parsed.
+    /// The settings that could be read, with a placeholder for each faulty one; `None` if a file cannot be parsed.
     pub config: Option<Config>,
 }
 
-/// Reads all settings as far as they can be read.
+/// Reads the settings as far as possible.
 pub fn inspect(source: &Source, overrides: &Overrides) -> Inspected {
     inspect_for(source, overrides, None).0
 }
 
-fn inspect_for(source: &Source, overrides: &Overrides, running: Option<Running<'_>>) -> (Inspected, Seen) {
+fn inspect_for(
+    source: &Source,
+    overrides: &Overrides,
+    running: Option<RunningServer<'_>>,
+) -> (Inspected, Fingerprints) {
     let (settings, registry) = (source.settings(), source.registry());
     let before = running.map(|running| running.seen);
     let settings_before = before.and_then(|seen| seen.settings.as_ref());
@@ -125,15 +130,15 @@ fn inspect_for(source: &Source, overrides: &Overrides, running: Option<Running<'
         match (settings.read(tree::from_toml, settings_before), registry.read(tree::from_json, registry_before)) {
             (Ok(settings), Ok(registry)) => {
                 let ((settings, seen_settings), (registry, seen_registry)) = (settings.unzip(), registry.unzip());
-                (Tables { settings, registry }, Seen { settings: seen_settings, registry: seen_registry })
+                (Tables { settings, registry }, Fingerprints { settings: seen_settings, registry: seen_registry })
             }
             (settings, registry) => {
                 let faults = settings.err().into_iter().chain(registry.err());
-                return (Inspected { faults: faults.collect(), config: None }, Seen::default());
+                return (Inspected { faults: faults.collect(), config: None }, Fingerprints::default());
             }
         };
     let paths = Paths { folder: settings.folder(), environment: &source.environment };
-    let reports = Reports { settings: Report::new(settings.shown), registry: Report::new(registry.shown) };
+    let reports = Reports { settings: FaultReport::new(settings.shown), registry: FaultReport::new(registry.shown) };
     let config = build(&tables, &reports, &paths, overrides, running.map(|running| running.listen));
 
     let mut faults = reports.settings.into_faults();
@@ -141,34 +146,34 @@ fn inspect_for(source: &Source, overrides: &Overrides, running: Option<Running<'
     (Inspected { faults, config: Some(config) }, seen)
 }
 
-/// What the limits of a plugin come to that are written like this, where the rest is as for all.
+/// Parses the limits of a plugin; those that are not written are `all`'s.
 ///
 /// # Errors
-/// Every fault there is.
+/// All faults.
 pub fn plugin_limits(written: &InlineLimits, all: PluginLimits) -> Result<PluginLimits, ConfigError> {
     let shown = "--limits";
     let table = tree::from_toml(&format!("limits = {written}")).map_err(|error| {
         ConfigError::of(vec![Fault { file: shown.into(), line: None, key: None, message: error.message }])
     })?;
-    let report = Report::new(shown.into());
+    let report = FaultReport::new(shown.into());
     let limits = limits::read_for_plugin(Section::root(Some(&table), &report).section("limits"), all);
     let faults = report.into_faults();
     if faults.is_empty() { Ok(limits) } else { Err(ConfigError::of(faults)) }
 }
 
-/// What is in the two files, of those that exist.
+/// The content of the two files, of those that exist.
 struct Tables {
     settings: Option<Table>,
     registry: Option<Table>,
 }
 
-/// What is wrong with the two files.
+/// The faults of the two files.
 struct Reports {
-    settings: Report,
-    registry: Report,
+    settings: FaultReport,
+    registry: FaultReport,
 }
 
-/// Builds the configuration. Where a setting is faulty, something stands in its place, and the whole is not to be used.
+/// Builds the configuration. A faulty setting has a placeholder, and the result is then not for use.
 fn build(
     tables: &Tables,
     reports: &Reports,
@@ -188,7 +193,7 @@ fn build(
     let registry = Section::root(tables.registry.as_ref(), &reports.registry);
     configured.extend(models_json::read(registry, &common));
     report_names_in_both(tables, reports);
-    report_lost_fallbacks(&configured, tables, reports);
+    report_missing_fallbacks(&configured, tables, reports);
 
     let models = if tables.settings.is_none() && tables.registry.is_none() {
         Models::Discovered { template: Box::new(Template::for_repo(paths.folder.clone(), limits.run)) }
@@ -198,7 +203,7 @@ fn build(
     Config { server, plugins, trust, models, limits }
 }
 
-/// Neither file goes before the other.
+/// Neither file takes precedence.
 fn report_names_in_both(tables: &Tables, reports: &Reports) {
     let models = tables.settings.as_ref().and_then(|table| table.get("models"));
     let Some(Value::Table(models)) = models.map(|node| &node.value) else {
@@ -213,19 +218,19 @@ fn report_names_in_both(tables: &Tables, reports: &Reports) {
     }
 }
 
-/// A model that is to stand in for another has to be there.
-fn report_lost_fallbacks(models: &BTreeMap<String, Model>, tables: &Tables, reports: &Reports) {
+/// Each fallback must be an existing model.
+fn report_missing_fallbacks(models: &BTreeMap<String, Model>, tables: &Tables, reports: &Reports) {
     let settings = tables.settings.as_ref();
     let line = |path: &[&str]| tree::find(settings?, path).map(|node| node.line);
     for model in models.values() {
-        for lost in model.fallback.iter().filter(|name| !models.contains_key(*name)) {
+        for missing in model.fallback.iter().filter(|name| !models.contains_key(*name)) {
             let own = ["models", &model.name, "fallback"];
             let (path, line) = match line(&own) {
                 Some(line) => (own.to_vec(), Some(line)),
                 None => (vec!["defaults", "fallback"], line(&["defaults", "fallback"])),
             };
             let key = path.iter().fold(String::new(), |key, part| section::join(&key, part));
-            reports.settings.add(line, &key, format!("there is no model {lost:?}"));
+            reports.settings.add(line, &key, format!("there is no model {missing:?}"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `[limits]`, and `limits` of a model or a plugin: the key of each limit. What the limits mean, and their defaults, is `domain::limits`'.
+//! `[limits]`, and `limits` of a model or a plugin: the key of each limit. Meaning and defaults are in `domain::limits`.
 
 use std::time::Duration;
 
@@ -7,40 +7,45 @@ use agentbay_domain::{
 };
 
 use super::section::Section;
-use super::values::{self, Zero};
+use super::values::{self, AllowZero};
 
 pub(super) fn read(mut section: Section<'_>) -> Limits {
     let Limits { connections, http, plugin, run, queue, retry, reload } = Limits::default();
     let limits = Limits {
         connections: ConnectionLimits {
-            most: count(&mut section, "connections", Zero::Refused, connections.most),
-            head: duration(&mut section, "request_head", Zero::Refused, connections.head),
+            max: count(&mut section, "connections", AllowZero::No, connections.max),
+            header_timeout: duration(&mut section, "request_header_timeout", AllowZero::No, connections.header_timeout),
         },
         http: HttpLimits {
-            body: size(&mut section, "body", Zero::Refused, http.body),
-            headers_after: duration(&mut section, "headers_after", Zero::Allowed, http.headers_after),
-            keep_alive: duration(&mut section, "keep_alive", Zero::Refused, http.keep_alive),
-            linger: duration(&mut section, "linger", Zero::Allowed, http.linger),
+            body: size(&mut section, "body", AllowZero::No, http.body),
+            first_event_timeout: duration(
+                &mut section,
+                "first_event_timeout",
+                AllowZero::Yes,
+                http.first_event_timeout,
+            ),
+            keep_alive: duration(&mut section, "keep_alive", AllowZero::No, http.keep_alive),
+            disconnect_grace: duration(&mut section, "disconnect_grace", AllowZero::Yes, http.disconnect_grace),
         },
         plugin: plugin_limits(&mut section, PREFIXED, plugin),
         run: run_limits(&mut section, run),
         queue: QueueLimits {
-            runs: count(&mut section, "runs", Zero::Refused, queue.runs),
-            length: count(&mut section, "queue", Zero::Allowed, queue.length),
-            wait: duration(&mut section, "queue_wait", Zero::Allowed, queue.wait),
+            runs: count(&mut section, "runs", AllowZero::No, queue.runs),
+            length: count(&mut section, "queue", AllowZero::Yes, queue.length),
+            wait: duration(&mut section, "queue_wait", AllowZero::Yes, queue.wait),
         },
         retry: RetryLimits {
-            first: duration(&mut section, "retry_first", Zero::Allowed, retry.first),
-            longest: duration(&mut section, "retry_longest", Zero::Allowed, retry.longest),
-            failure_memory: duration(&mut section, "failure_memory", Zero::Allowed, retry.failure_memory),
+            initial_delay: duration(&mut section, "retry_initial_delay", AllowZero::Yes, retry.initial_delay),
+            max_delay: duration(&mut section, "retry_max_delay", AllowZero::Yes, retry.max_delay),
+            failure_cache_ttl: duration(&mut section, "failure_cache_ttl", AllowZero::Yes, retry.failure_cache_ttl),
         },
-        reload: ReloadLimits { hold: duration(&mut section, "reload_hold", Zero::Allowed, reload.hold) },
+        reload: ReloadLimits { delay: duration(&mut section, "reload_delay", AllowZero::Yes, reload.delay) },
     };
     section.finish();
     limits
 }
 
-/// The limits of one plugin: what it does not say is as for all.
+/// The limits of one plugin; those that it does not set are `all`'s.
 pub(super) fn read_for_plugin(mut section: Section<'_>, all: PluginLimits) -> PluginLimits {
     let limits = plugin_limits(&mut section, PLAIN, all);
     section.finish();
@@ -52,8 +57,8 @@ type PluginKeys = [&'static str; 12];
 
 const PLAIN: PluginKeys = [
     "file",
-    "read",
-    "compile",
+    "read_timeout",
+    "compile_timeout",
     "compile_memory",
     "memory",
     "instances",
@@ -65,11 +70,11 @@ const PLAIN: PluginKeys = [
     "notices",
 ];
 
-/// As they are among all other limits.
+/// The same keys in `[limits]`.
 const PREFIXED: PluginKeys = [
     "plugin_file",
-    "plugin_read",
-    "plugin_compile",
+    "plugin_read_timeout",
+    "plugin_compile_timeout",
     "plugin_compile_memory",
     "plugin_memory",
     "plugin_instances",
@@ -82,25 +87,37 @@ const PREFIXED: PluginKeys = [
 ];
 
 fn plugin_limits(section: &mut Section<'_>, keys: PluginKeys, default: PluginLimits) -> PluginLimits {
-    let [file, read, compile, compile_memory, memory, instances, call_cpu, run_cpu, result, events, output, notices] =
-        keys;
+    let [
+        file,
+        read_timeout,
+        compile_timeout,
+        compile_memory,
+        memory,
+        instances,
+        call_cpu,
+        run_cpu,
+        result,
+        events,
+        output,
+        notices,
+    ] = keys;
     PluginLimits {
-        file: size(section, file, Zero::Refused, default.file),
-        read: duration(section, read, Zero::Refused, default.read),
-        compile: duration(section, compile, Zero::Refused, default.compile),
-        compile_memory: size(section, compile_memory, Zero::Refused, default.compile_memory),
-        memory: size(section, memory, Zero::Refused, default.memory),
-        instances: count(section, instances, Zero::Refused, default.instances),
-        call_cpu: duration(section, call_cpu, Zero::Refused, default.call_cpu),
-        run_cpu: duration(section, run_cpu, Zero::Refused, default.run_cpu),
-        result: size(section, result, Zero::Refused, default.result),
-        events: count(section, events, Zero::Refused, default.events),
-        output: size(section, output, Zero::Refused, default.output),
-        notices: count(section, notices, Zero::Allowed, default.notices),
+        file: size(section, file, AllowZero::No, default.file),
+        read_timeout: duration(section, read_timeout, AllowZero::No, default.read_timeout),
+        compile_timeout: duration(section, compile_timeout, AllowZero::No, default.compile_timeout),
+        compile_memory: size(section, compile_memory, AllowZero::No, default.compile_memory),
+        memory: size(section, memory, AllowZero::No, default.memory),
+        instances: count(section, instances, AllowZero::No, default.instances),
+        call_cpu: duration(section, call_cpu, AllowZero::No, default.call_cpu),
+        run_cpu: duration(section, run_cpu, AllowZero::No, default.run_cpu),
+        result: size(section, result, AllowZero::No, default.result),
+        events: count(section, events, AllowZero::No, default.events),
+        output: size(section, output, AllowZero::No, default.output),
+        notices: count(section, notices, AllowZero::Yes, default.notices),
     }
 }
 
-/// The limits of one model: what it does not say is as for all.
+/// The limits of one model; those that it does not set are `all`'s.
 pub(super) fn read_for_model(mut section: Section<'_>, all: RunLimits) -> RunLimits {
     let limits = run_limits(&mut section, all);
     section.finish();
@@ -109,28 +126,28 @@ pub(super) fn read_for_model(mut section: Section<'_>, all: RunLimits) -> RunLim
 
 fn run_limits(section: &mut Section<'_>, default: RunLimits) -> RunLimits {
     RunLimits {
-        line: size(section, "line", Zero::Refused, default.line),
-        output: size(section, "output", Zero::Refused, default.output),
-        unread: size(section, "unread", Zero::Refused, default.unread),
-        stderr: size(section, "stderr", Zero::Allowed, default.stderr),
-        grace: duration(section, "grace", Zero::Allowed, default.grace),
-        pipe_silence: duration(section, "pipe_silence", Zero::Allowed, default.pipe_silence),
-        settle: duration(section, "settle", Zero::Allowed, default.settle),
-        stdin: size(section, "stdin", Zero::Allowed, default.stdin),
-        git: duration(section, "git", Zero::Refused, default.git),
-        open_line: duration(section, "open_line", Zero::Allowed, default.open_line),
-        program_busy: duration(section, "program_busy", Zero::Allowed, default.program_busy),
+        output_line: size(section, "output_line", AllowZero::No, default.output_line),
+        output: size(section, "output", AllowZero::No, default.output),
+        answer_buffer: size(section, "answer_buffer", AllowZero::No, default.answer_buffer),
+        stderr_tail: size(section, "stderr_tail", AllowZero::Yes, default.stderr_tail),
+        exit_grace: duration(section, "exit_grace", AllowZero::Yes, default.exit_grace),
+        open_pipe_timeout: duration(section, "open_pipe_timeout", AllowZero::Yes, default.open_pipe_timeout),
+        late_output_timeout: duration(section, "late_output_timeout", AllowZero::Yes, default.late_output_timeout),
+        stdin_buffer: size(section, "stdin_buffer", AllowZero::Yes, default.stdin_buffer),
+        git_timeout: duration(section, "git_timeout", AllowZero::No, default.git_timeout),
+        partial_line_timeout: duration(section, "partial_line_timeout", AllowZero::Yes, default.partial_line_timeout),
+        program_busy_timeout: duration(section, "program_busy_timeout", AllowZero::Yes, default.program_busy_timeout),
     }
 }
 
-fn count(section: &mut Section<'_>, key: &'static str, zero: Zero, default: usize) -> usize {
+fn count(section: &mut Section<'_>, key: &'static str, zero: AllowZero, default: usize) -> usize {
     section.take(key).and_then(|item| values::count(&item, zero)).unwrap_or(default)
 }
 
-fn size(section: &mut Section<'_>, key: &'static str, zero: Zero, default: u64) -> u64 {
+fn size(section: &mut Section<'_>, key: &'static str, zero: AllowZero, default: u64) -> u64 {
     section.take(key).and_then(|item| values::size(&item, zero)).unwrap_or(default)
 }
 
-fn duration(section: &mut Section<'_>, key: &'static str, zero: Zero, default: Duration) -> Duration {
+fn duration(section: &mut Section<'_>, key: &'static str, zero: AllowZero, default: Duration) -> Duration {
     section.take(key).and_then(|item| values::duration(&item, zero)).unwrap_or(default)
 }

@@ -1,11 +1,11 @@
-//! The members of a JSON object in their order, the same key twice included, each as it stands in the text.
+//! The members of a JSON object in their order, duplicate keys included, each with its source text.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Keys and what stands under them.
+/// Keys and the source text of their values.
 pub(super) struct Members<'a>(pub(super) Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

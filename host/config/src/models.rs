@@ -1,5 +1,5 @@
-//! `[defaults]` and `[models.NAME]`. Whether the repository, the driver and the program exist is not decided here:
-//! they come and go while the settings stay.
+//! `[defaults]` and `[models.NAME]`. Whether the repository, the driver and the program exist is not checked here: they
+//! can appear and disappear while the settings stay the same.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,22 +12,22 @@ use super::shared::Shared;
 use super::tree::Value;
 use super::values::Paths;
 
-/// The key of the repository of models that name none.
+/// The key that sets the repository of models without one.
 pub(super) const DEFAULT_REPO: &str = "defaults.repo";
 
-/// Where the models come from.
+/// The source of the models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Models {
-    /// A file says which there are; it may be none.
+    /// Models that a file defines; possibly none.
     Configured(BTreeMap<String, Model>),
-    /// There is no file: `echo` and every known CLI found on PATH, for this repository.
+    /// There is no file: `echo` and every known CLI on PATH, for this repository.
     Discovered {
-        /// What the models have in common.
+        /// The settings that all of them share.
         template: Box<Template>,
     },
 }
 
-/// What models that no file mentions have in common.
+/// The shared settings of models that no file defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     shared: Shared,
@@ -35,12 +35,12 @@ pub struct Template {
 }
 
 impl Template {
-    /// The defaults, for a repository.
+    /// Creates a template with the defaults, for a repository.
     pub fn for_repo(repo: PathBuf, limits: RunLimits) -> Self {
         Self { shared: Shared { repo: Some(repo), ..Shared::default() }, limits }
     }
 
-    /// The model of a driver, named after it.
+    /// Returns the model of a driver, named after it.
     pub fn for_driver(&self, driver: &PluginId) -> Model {
         self.for_target(self.target(driver))
     }
@@ -62,7 +62,7 @@ pub(super) fn read_defaults(mut section: Section<'_>, paths: &Paths<'_>) -> Shar
     shared
 }
 
-/// What models take from outside their own tables.
+/// Settings of a model from outside of its own table.
 pub(super) struct Common<'a> {
     pub(super) defaults: Shared,
     pub(super) limits: RunLimits,
@@ -81,7 +81,7 @@ pub(super) fn named_sections<'a>(section: Section<'a>) -> impl Iterator<Item = (
         let message = match name {
             "" => Some("the name of a model must not be empty"),
             _ if name.chars().any(|c| c.is_control() || c.is_whitespace()) => {
-                Some("the name of a model must not have white space or control characters in it")
+                Some("the name of a model must not contain white space or control characters")
             }
             _ if name.chars().count() > 200 => Some("the name of a model must not be longer than 200 characters"),
             _ => None,
@@ -113,14 +113,14 @@ fn model(name: &str, mut section: Section<'_>, common: &Common<'_>) -> Option<Mo
     Some(shared.into_model(name, target, limits))
 }
 
-/// The plugin that a model names.
+/// Reads the driver of a model.
 pub(super) fn driver(section: &mut Section<'_>) -> Option<PluginId> {
     let item = section.require("driver", "name the plugin that drives the CLI, such as \"codex\"")?;
     let driver = PluginId::try_from(item.text()?.to_owned());
     driver.inspect_err(|error| item.fault(error.to_string())).ok()
 }
 
-/// Plugins take text: what is none is written as JSON.
+/// Option values are text; any other value is written as JSON.
 fn options(section: Section<'_>) -> Vec<(String, String)> {
     section.into_items().filter_map(|(name, item)| Some((name.to_owned(), option(&item)?))).collect()
 }
@@ -131,7 +131,7 @@ fn option(item: &Item<'_>) -> Option<String> {
     }
     let json = item.value().to_json();
     if json.is_none() {
-        item.fault("has a number in it that JSON cannot write, in which plugins are given it");
+        item.fault("contains a number that JSON cannot represent, and plugins receive options as JSON");
     }
     json.map(|json| json.to_string())
 }

@@ -1,5 +1,5 @@
-//! models.json: `{ "NAME": { "driver", "repoPath", "agentFile", "worktree" } }`, beside proxy.toml or alone. What it
-//! cannot say comes from `[defaults]`.
+//! models.json: `{ "NAME": { "driver", "repoPath", "agentFile", "worktree" } }`, beside proxy.toml or alone. All
+//! other settings are those of `[defaults]`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

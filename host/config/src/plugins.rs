@@ -1,4 +1,4 @@
-//! `[plugins]`: the folders, and what is taken from them. What that is, is `plugin-host`'s.
+//! `[plugins]`: the folders, and which plugins are accepted from them. The plugins themselves are `plugin-host`'s.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,42 +7,42 @@ use agentbay_domain::{PluginLimits, Trust};
 
 use super::section::{Item, Section};
 use super::trust;
-use super::values::{self, Paths, Zero};
+use super::values::{self, AllowZero, Paths};
 
-/// The folders of the plugins.
+/// The plugin folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugins {
-    /// Absolute path of the folder that plugins are put into.
+    /// Absolute path of the folder of installed plugins.
     pub dir: PathBuf,
-    /// Absolute path of the folder for what can be made again: compiled plugins.
+    /// Absolute path of the folder of compiled plugins, which can be deleted at any time.
     pub cache: PathBuf,
-    /// How changes of files are noticed.
-    pub watching: Watching,
-    /// How long the start, and every look after it, waits for plugins that have to be compiled. What takes longer comes
-    /// into use when it is through.
-    pub patience: Duration,
+    /// How file changes are detected.
+    pub watching: WatchMode,
+    /// How long the start and each reload wait for plugins that have to be compiled. A plugin that takes longer comes into
+    /// use when it is compiled.
+    pub load_timeout: Duration,
 }
 
-/// How changes of files are noticed: those of the plugin folder, and of the settings too.
+/// How changes of the plugin folder and of the settings files are detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Watching {
-    /// The operating system tells.
+pub enum WatchMode {
+    /// By events of the operating system.
     Events,
-    /// By looking, each time this long after the last.
+    /// By polling.
     Poll {
-        /// How long.
+        /// The time between two polls.
         interval: Duration,
     },
 }
 
-/// Soon enough for a person who waits, and rare enough for a file system that is far away.
+/// Short enough for a person who waits, and long enough for a remote file system.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// A plugin compiles in less than a second, some languages' runtimes take half a minute.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// A plugin compiles in less than a second, the runtimes of some languages take half a minute.
+const LOAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Plugins {
-    /// The folder for the private folders of runs.
+    /// The parent of the private folders of runs.
     pub fn runs(&self) -> PathBuf {
         self.cache.join("runs")
     }
@@ -53,27 +53,27 @@ pub(super) fn read(mut section: Section<'_>, paths: &Paths<'_>, limits: PluginLi
         dir: folder(&mut section, "dir", ("XDG_DATA_HOME", ".local/share", "agentbay/plugins"), paths),
         cache: folder(&mut section, "cache", ("XDG_CACHE_HOME", ".cache", "agentbay"), paths),
         watching: watching(&mut section),
-        patience: patience(&mut section),
+        load_timeout: load_timeout(&mut section),
     };
     let trust = trust::read(&mut section, limits);
     section.finish();
     (plugins, trust)
 }
 
-fn watching(section: &mut Section<'_>) -> Watching {
-    let interval = section.take("poll_interval").and_then(|item| values::duration(&item, Zero::Refused));
-    let poll = Watching::Poll { interval: interval.unwrap_or(POLL_INTERVAL) };
+fn watching(section: &mut Section<'_>) -> WatchMode {
+    let interval = section.take("poll_interval").and_then(|item| values::duration(&item, AllowZero::No));
+    let poll = WatchMode::Poll { interval: interval.unwrap_or(POLL_INTERVAL) };
     let chosen = section.take("watch").and_then(|item| chosen(&item, poll));
-    chosen.unwrap_or(Watching::Events)
+    chosen.unwrap_or(WatchMode::Events)
 }
 
-fn patience(section: &mut Section<'_>) -> Duration {
-    section.take("patience").and_then(|item| values::duration(&item, Zero::Allowed)).unwrap_or(PATIENCE)
+fn load_timeout(section: &mut Section<'_>) -> Duration {
+    section.take("load_timeout").and_then(|item| values::duration(&item, AllowZero::Yes)).unwrap_or(LOAD_TIMEOUT)
 }
 
-fn chosen(item: &Item<'_>, poll: Watching) -> Option<Watching> {
+fn chosen(item: &Item<'_>, poll: WatchMode) -> Option<WatchMode> {
     match item.text()? {
-        "events" => Some(Watching::Events),
+        "events" => Some(WatchMode::Events),
         "poll" => Some(poll),
         other => {
             item.fault(format!("{other:?} is not one of \"events\", \"poll\""));
@@ -82,7 +82,7 @@ fn chosen(item: &Item<'_>, poll: Watching) -> Option<Watching> {
     }
 }
 
-/// The folder that is set, or else the place which the XDG base directory specification gives.
+/// The configured folder, else the default of the XDG base directory specification.
 fn folder(section: &mut Section<'_>, key: &'static str, place: (&str, &str, &str), paths: &Paths<'_>) -> PathBuf {
     if let Some(item) = section.take(key) {
         return paths.resolve(&item).unwrap_or_default();

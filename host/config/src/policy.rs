@@ -4,7 +4,7 @@ use agentbay_domain::{HelperScripts, RepoPath};
 
 use super::section::{Item, Section};
 
-/// What was said of it.
+/// The keys that were set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct PolicyTable {
     may_create_helpers: Option<bool>,
@@ -24,7 +24,7 @@ pub(super) fn read(mut section: Section<'_>) -> PolicyTable {
     table
 }
 
-/// What is not said in the first is taken from the second.
+/// Merges two tables: keys that `own` does not set are those of `defaults`.
 pub(super) fn or(own: Option<PolicyTable>, defaults: Option<&PolicyTable>) -> Option<PolicyTable> {
     let Some(own) = own else { return defaults.cloned() };
     let defaults = defaults.cloned().unwrap_or_default();

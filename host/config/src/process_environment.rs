@@ -1,8 +1,8 @@
-//! The environment of the process, taken once: nothing else reads it.
+//! The environment of the process, read once and nowhere else.
 
 use agentbay_domain::Environment;
 
-/// What this process was started with. For `main`: everything else is given a snapshot.
+/// The environment that this process was started with. For `main`: all other code receives the snapshot.
 #[expect(clippy::disallowed_methods, reason = "the one reader of the environment")]
 pub fn process_environment() -> Environment {
     Environment::from_pairs(std::env::vars_os())

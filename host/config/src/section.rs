@@ -1,20 +1,21 @@
-//! Reading a table of the file key by key, so that every fault is told and not only the first. What the keys of which
-//! section are is known to that section's file.
+//! Reads a table of a settings file key by key, so that all faults are reported and not only the first. The keys of a section
+//! are in the file of that section.
 
 use std::collections::BTreeMap;
 
 use strsim::levenshtein;
 
-use super::fault::Report;
+use super::fault::FaultReport;
+use super::renamed::new_name;
 use super::tree::{Node, Table, Value};
 
-/// A table of the file, or one that is not there.
+/// A table of the file; empty if the file has no such table.
 pub(super) struct Section<'a> {
     key: String,
     line: Option<usize>,
     rest: BTreeMap<&'a str, &'a Node>,
     known: Vec<&'static str>,
-    report: &'a Report,
+    report: &'a FaultReport,
 }
 
 /// A value of the file.
@@ -23,28 +24,28 @@ pub(super) struct Item<'a> {
     key: String,
     line: usize,
     value: &'a Value,
-    report: &'a Report,
+    report: &'a FaultReport,
 }
 
 impl<'a> Section<'a> {
     /// The whole file.
-    pub(super) fn root(table: Option<&'a Table>, report: &'a Report) -> Self {
+    pub(super) fn root(table: Option<&'a Table>, report: &'a FaultReport) -> Self {
         Self::new(String::new(), None, table, report)
     }
 
-    fn new(key: String, line: Option<usize>, table: Option<&'a Table>, report: &'a Report) -> Self {
+    fn new(key: String, line: Option<usize>, table: Option<&'a Table>, report: &'a FaultReport) -> Self {
         let rest = table.into_iter().flatten().map(|(key, node)| (key.as_str(), node)).collect();
         Self { key, line, rest, known: Vec::new(), report }
     }
 
-    /// What stands under a key of the section, if anything does.
+    /// Takes the value of a key, if it is set.
     pub(super) fn take(&mut self, key: &'static str) -> Option<Item<'a>> {
         self.known.push(key);
         let node = self.rest.remove(key)?;
         Some(Item { key: join(&self.key, key), line: node.line, value: &node.value, report: self.report })
     }
 
-    /// The same of a key that has to be there; it is a fault if it is not.
+    /// Takes the value of a required key; reports a fault if it is missing.
     pub(super) fn require(&mut self, key: &'static str, why: &str) -> Option<Item<'a>> {
         let item = self.take(key);
         if item.is_none() {
@@ -53,13 +54,13 @@ impl<'a> Section<'a> {
         item
     }
 
-    /// The section under a key; an empty one if it is not there.
+    /// Takes the table of a key; an empty one if it is not set.
     pub(super) fn section(&mut self, key: &'static str) -> Section<'a> {
         let section = self.take(key).and_then(|item| item.section());
         section.unwrap_or_else(|| Section::new(join(&self.key, key), None, None, self.report))
     }
 
-    /// The tables among what is left, for a section in which there may be some of any name.
+    /// Takes the remaining tables, for a section that has tables of any name.
     pub(super) fn tables(&mut self) -> impl Iterator<Item = (&'a str, Item<'a>)> {
         let (tables, rest) = std::mem::take(&mut self.rest)
             .into_iter()
@@ -68,29 +69,37 @@ impl<'a> Section<'a> {
         items(self.key.clone(), tables, self.report)
     }
 
-    /// What is left, for a section whose keys are free to choose.
+    /// The remaining items, for a section with keys of any name.
     pub(super) fn into_items(self) -> impl Iterator<Item = (&'a str, Item<'a>)> {
         let Self { key: parent, rest, report, .. } = self;
         items(parent, rest, report)
     }
 
-    /// Notes a fault of a key that is not in the section.
+    /// Reports a fault of a key that the section does not set.
     pub(super) fn fault(&self, key: &str, message: impl Into<String>) {
         self.report.add(self.line, &join(&self.key, key), message);
     }
 
-    /// Every key that was not asked for is a fault.
+    /// Reports each key that was not taken as a fault.
     pub(super) fn finish(mut self) {
         self.known.sort_unstable();
         for (key, node) in &self.rest {
-            let close = self.known.iter().map(|known| (levenshtein(key, known), known)).min();
-            let message = match close {
-                Some((distance, known)) if distance <= 2 && distance < known.len() / 2 => {
-                    format!("unknown key: did you mean `{known}`?")
-                }
-                _ => format!("unknown key: known here are `{}`", self.known.join("`, `")),
-            };
+            let message = format!("unknown key: {}", self.advice(key));
             self.report.add(Some(node.line), &join(&self.key, key), message);
+        }
+    }
+
+    /// Returns what to write instead of an unknown key.
+    fn advice(&self, key: &str) -> String {
+        if let Some(new) = new_name(key, &self.known) {
+            return format!("it is called `{}` now", join(&self.key, new));
+        }
+        let close = self.known.iter().map(|known| (levenshtein(key, known), known)).min();
+        match close {
+            Some((distance, known)) if distance <= 2 && distance < known.len() / 2 => {
+                format!("did you mean `{known}`?")
+            }
+            _ => format!("the keys here are `{}`", self.known.join("`, `")),
         }
     }
 }
@@ -98,7 +107,7 @@ impl<'a> Section<'a> {
 fn items<'a>(
     parent: String,
     nodes: BTreeMap<&'a str, &'a Node>,
-    report: &'a Report,
+    report: &'a FaultReport,
 ) -> impl Iterator<Item = (&'a str, Item<'a>)> {
     let item = move |(key, node): (&'a str, &'a Node)| {
         (key, Item { key: join(&parent, key), line: node.line, value: &node.value, report })
@@ -112,30 +121,30 @@ impl<'a> Item<'a> {
         self.value
     }
 
-    /// Notes a fault of the value.
+    /// Reports a fault of the value.
     pub(super) fn fault(&self, message: impl Into<String>) {
         self.report.add(Some(self.line), &self.key, message);
     }
 
-    /// Notes that the value is of the wrong type. The value itself is not shown.
+    /// Reports that the value has the wrong type. The value itself is not shown.
     pub(super) fn wrong_type(&self, expected: &str) {
         self.fault(format!("expected {expected}, found {}", self.value.kind()));
     }
 
-    /// A string, which may be empty. None may have a NUL in it, as the operating system takes none.
+    /// A string, which may be empty. A NUL is a fault, since the operating system accepts none.
     pub(super) fn text(&self) -> Option<&'a str> {
         let Value::Text(text) = self.value else {
             self.wrong_type("a string");
             return None;
         };
         if text.contains('\0') {
-            self.fault("has a NUL character in it");
+            self.fault("contains a NUL character");
             return None;
         }
         Some(text)
     }
 
-    /// A string with something in it.
+    /// A string that is not empty.
     pub(super) fn full_text(&self) -> Option<&'a str> {
         let text = self.text()?;
         if text.is_empty() {
@@ -179,7 +188,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// A path of keys, with quotes where TOML wants them.
+/// A path of keys, quoted where TOML requires it.
 pub(super) fn join(parent: &str, key: &str) -> String {
     let bare = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     let key = if bare { key.to_owned() } else { format!("{key:?}") };
@@ -191,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_is_no_bare_one_is_quoted() {
+    fn a_key_that_is_not_bare_is_quoted() {
         assert_eq!(join("", "models"), "models");
         assert_eq!(join("models", "gpt-5"), "models.gpt-5");
         assert_eq!(join("models", "a/b.c:d"), "models.\"a/b.c:d\"");

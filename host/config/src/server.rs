@@ -1,4 +1,4 @@
-//! `[server]`: where to listen and who may use it. How a request is checked against it is `api`'s.
+//! `[server]`: the listen address and who has access. `api` checks requests against it.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -8,26 +8,26 @@ use agentbay_domain::Access;
 use super::Overrides;
 use super::section::{Item, Section};
 use super::tree::Value;
-use super::values::{self, Zero};
+use super::values::{self, AllowZero};
 
-/// Where to listen and who may use it.
+/// The listen address and who has access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     /// The address to listen on.
     pub listen: SocketAddr,
-    /// Who may use it.
+    /// Who has access.
     pub access: Access,
-    /// How long runs may go on after it was told to stop.
-    pub drain: Duration,
+    /// How long runs may continue after the server received a signal to stop.
+    pub shutdown_timeout: Duration,
 }
 
-/// An answer that is nearly there gets through; whoever stops a service waits about as long before they insist.
-const DRAIN: Duration = Duration::from_secs(30);
+/// Long enough for an answer that is nearly complete; service managers wait about as long before they kill a process.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The default: only programs of this machine reach it.
+/// The default: only programs of this machine can connect.
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8787);
 
-/// A server that runs keeps the address that is `open` until it is started again.
+/// A running server keeps the address `open` until it is restarted.
 pub(super) fn read(mut section: Section<'_>, overrides: &Overrides, open: Option<SocketAddr>) -> Server {
     let listen = section.take("listen");
     let api_keys = section.take("api_keys");
@@ -36,12 +36,12 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides, open: Option
     let keys = texts(api_keys.as_ref(), api_key);
 
     let address = overrides.listen.or_else(|| listen.as_ref().and_then(address)).unwrap_or(LISTEN);
-    // Keys that are faulty are keys still: their fault is told, and this one is not.
+    // Faulty keys still count as keys: only their own fault is reported.
     let has_keys = api_keys.is_some_and(|item| !matches!(item.value(), Value::List(keys) if keys.is_empty()));
     if !has_keys && let Some(open) = open.filter(is_reachable) {
         let message = format!(
             "the server listens on {open}, which can be reached from other machines: without a key anyone there could \
-             run agents here; keep a key until it is started again on another address"
+             run agents here; keep a key until the server is restarted on another address"
         );
         section.fault("api_keys", message);
     } else if !has_keys && is_reachable(&address) {
@@ -54,12 +54,15 @@ pub(super) fn read(mut section: Section<'_>, overrides: &Overrides, open: Option
             _ => section.fault("listen", format!("(from the command line) {message}")),
         }
     }
-    let drain = section.take("drain").and_then(|item| values::duration(&item, Zero::Allowed)).unwrap_or(DRAIN);
+    let shutdown_timeout = section
+        .take("shutdown_timeout")
+        .and_then(|item| values::duration(&item, AllowZero::Yes))
+        .unwrap_or(SHUTDOWN_TIMEOUT);
     section.finish();
-    Server { listen: address, access: Access::new(keys, hosts, origins), drain }
+    Server { listen: address, access: Access::new(keys, hosts, origins), shutdown_timeout }
 }
 
-/// Whether other machines can reach an address.
+/// Returns whether other machines can reach an address.
 fn is_reachable(address: &SocketAddr) -> bool {
     !address.ip().to_canonical().is_loopback()
 }
@@ -68,7 +71,7 @@ fn address(item: &Item<'_>) -> Option<SocketAddr> {
     let text = item.text()?;
     let address = text.parse().ok();
     if address.is_none() {
-        item.fault(format!("{text:?} is no address with a port, such as \"127.0.0.1:8787\" or \"[::1]:8787\""));
+        item.fault(format!("{text:?} is not an address with a port, such as \"127.0.0.1:8787\" or \"[::1]:8787\""));
     }
     address
 }
@@ -77,7 +80,7 @@ fn texts<'a>(list: Option<&Item<'a>>, read: fn(&Item<'a>) -> Option<&'a str>) ->
     list.and_then(Item::list).into_iter().flatten().filter_map(|item| read(&item)).collect()
 }
 
-/// A key has to fit into a header. No fault shows it.
+/// A key must fit into a header. No fault shows it.
 fn api_key<'a>(item: &Item<'a>) -> Option<&'a str> {
     let text = item.full_text()?;
     if text.trim() != text {
@@ -85,7 +88,7 @@ fn api_key<'a>(item: &Item<'a>) -> Option<&'a str> {
         return None;
     }
     if !text.chars().all(|c| c.is_ascii_graphic()) {
-        item.fault("has characters in it other than visible ASCII, which do not fit into a header");
+        item.fault("contains characters other than visible ASCII, which do not fit into a header");
         return None;
     }
     Some(text)
@@ -94,19 +97,19 @@ fn api_key<'a>(item: &Item<'a>) -> Option<&'a str> {
 fn host<'a>(item: &Item<'a>) -> Option<&'a str> {
     let text = item.full_text()?;
     if !text.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(c)) {
-        item.fault(format!("{text:?} is no host name, such as \"box.local\" or \"box.local:8787\""));
+        item.fault(format!("{text:?} is not a host name, such as \"box.local\" or \"box.local:8787\""));
         return None;
     }
     Some(text)
 }
 
-/// As a browser sends it: a scheme and a host, nothing behind them. `null` is the origin of any page that hides its own.
+/// An origin as a browser sends it: a scheme and a host, nothing after them. `null` is the origin of any page that hides its own.
 fn origin<'a>(item: &Item<'a>) -> Option<&'a str> {
     let text = item.full_text()?;
     let is_plain =
         |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]+".contains(c));
     if !text.split_once("://").is_some_and(|(scheme, host)| is_plain(scheme) && is_plain(host)) {
-        item.fault(format!("{text:?} is no origin, such as \"https://chat.example\" or \"http://localhost:3000\""));
+        item.fault(format!("{text:?} is not an origin, such as \"https://chat.example\" or \"http://localhost:3000\""));
         return None;
     }
     Some(text)

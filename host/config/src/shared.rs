@@ -1,4 +1,4 @@
-//! The settings which models have in common: those that may stand in `[defaults]` and in a model.
+//! Settings that both `[defaults]` and a model accept.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -10,23 +10,23 @@ use agentbay_domain::{CliTarget, EnvSetting, Keep, Model, Permission, PluginId, 
 use super::policy::{self, PolicyTable};
 use super::section::{Item, Section, join};
 use super::tree::Value;
-use super::values::{self, Paths, Zero};
+use super::values::{self, AllowZero, Paths};
 
 const AGENT_FILE: &str = "AGENTS.md";
 const WORKTREES: &str = "/tmp/agenticllm";
 const BASE: &str = "HEAD";
-/// An agent's run takes minutes; one that takes half an hour has most likely lost its way.
+/// A run of an agent takes minutes; one that takes half an hour is most likely stuck.
 const TIMEOUT: Duration = Duration::from_secs(30 * 60);
 /// Longer than a model thinks and most builds take; a CLI that is silent for longer has lost its connection.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 const RETRIES: usize = 2;
 
-/// What was set, of the settings which models have in common.
+/// The shared settings that were set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Shared {
-    /// Set, though empty, if what was set is faulty: a second fault that says it is missing would mislead.
+    /// Set to an empty path if its value is faulty: a second fault that it is missing would mislead.
     pub(super) repo: Option<PathBuf>,
-    /// Empty if there is to be none.
+    /// Empty for no agent file.
     pub(super) agent_file: Option<PathBuf>,
     pub(super) worktree: Option<WorktreeSetting>,
     pub(super) policy: Option<PolicyTable>,
@@ -36,18 +36,18 @@ pub(super) struct Shared {
     pub(super) retries: Option<usize>,
     pub(super) fallback: Option<Vec<String>>,
     pub(super) max_runs: Option<NonZeroUsize>,
-    pub(super) repo_runs: Option<NonZeroUsize>,
+    pub(super) max_repo_runs: Option<NonZeroUsize>,
     pub(super) env: BTreeMap<String, EnvSetting>,
 }
 
-/// Whether a run has a worktree of its own, and what was said of it.
+/// Whether a run has a worktree of its own, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum WorktreeSetting {
     Off,
     On(WorktreeTable),
 }
 
-/// What was said of worktrees.
+/// The keys of `worktree` that were set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct WorktreeTable {
     dir: Option<PathBuf>,
@@ -74,7 +74,7 @@ impl WorktreeTable {
 }
 
 impl Shared {
-    /// Takes them from a section of proxy.toml.
+    /// Reads the settings of a section of proxy.toml.
     pub(super) fn read(section: &mut Section<'_>, paths: &Paths<'_>) -> Self {
         Self {
             repo: section.take("repo").map(|item| paths.resolve(&item).unwrap_or_default()),
@@ -82,17 +82,17 @@ impl Shared {
             worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
             policy: section.take("policy").and_then(|item| item.section()).map(policy::read),
             permission: section.take("permission").and_then(|item| permission(&item)),
-            timeout: section.take("timeout").and_then(|item| values::duration(&item, Zero::Refused)),
-            idle_timeout: section.take("idle_timeout").and_then(|item| values::duration(&item, Zero::Refused)),
-            retries: section.take("retries").and_then(|item| values::count(&item, Zero::Allowed)),
+            timeout: section.take("timeout").and_then(|item| values::duration(&item, AllowZero::No)),
+            idle_timeout: section.take("idle_timeout").and_then(|item| values::duration(&item, AllowZero::No)),
+            retries: section.take("retries").and_then(|item| values::count(&item, AllowZero::Yes)),
             fallback: section.take("fallback").and_then(|item| names(&item)),
             max_runs: section.take("max_runs").and_then(|item| runs(&item)),
-            repo_runs: section.take("repo_runs").and_then(|item| runs(&item)),
+            max_repo_runs: section.take("max_repo_runs").and_then(|item| runs(&item)),
             env: section.take("env").and_then(|item| item.section()).map(environment).unwrap_or_default(),
         }
     }
 
-    /// What is not set here is taken from the defaults, the environment variable by variable.
+    /// Adds the defaults for what is not set here, the environment variable by variable.
     pub(super) fn or(mut self, defaults: &Self) -> Self {
         for (name, setting) in &defaults.env {
             self.env.entry(name.clone()).or_insert_with(|| setting.clone());
@@ -114,7 +114,7 @@ impl Shared {
             retries: self.retries.or(defaults.retries),
             fallback: self.fallback.or_else(|| defaults.fallback.clone()),
             max_runs: self.max_runs.or(defaults.max_runs),
-            repo_runs: self.repo_runs.or(defaults.repo_runs),
+            max_repo_runs: self.max_repo_runs.or(defaults.max_repo_runs),
             env: self.env,
         }
     }
@@ -136,7 +136,7 @@ impl Shared {
             model: None,
             program: None,
             permission: self.permission.unwrap_or_default(),
-            repo_runs: self.repo_runs.unwrap_or(NonZeroUsize::MIN),
+            max_repo_runs: self.max_repo_runs.unwrap_or(NonZeroUsize::MIN),
             env: self.env.clone().into_iter().collect(),
             options: Vec::new(),
         }
@@ -157,7 +157,7 @@ impl Shared {
     }
 }
 
-/// `true`, `false`, or a table that says more.
+/// `true`, `false` or a table.
 pub(super) fn worktree(item: &Item<'_>, paths: &Paths<'_>) -> Option<WorktreeSetting> {
     match item.value() {
         Value::Bool(true) => Some(WorktreeSetting::On(WorktreeTable::default())),
@@ -177,20 +177,20 @@ pub(super) fn worktree(item: &Item<'_>, paths: &Paths<'_>) -> Option<WorktreeSet
     }
 }
 
-/// A list of names of models. Whether there are such models is looked at when all are known.
+/// A list of model names. Whether the models exist is checked when all models are known.
 fn names(item: &Item<'_>) -> Option<Vec<String>> {
     Some(item.list()?.filter_map(|name| name.full_text().map(str::to_owned)).collect())
 }
 
 fn runs(item: &Item<'_>) -> Option<NonZeroUsize> {
-    values::count(item, Zero::Refused).and_then(NonZeroUsize::new)
+    values::count(item, AllowZero::No).and_then(NonZeroUsize::new)
 }
 
-/// A name of a commit, which git must not take for an option.
+/// A name of a commit that git cannot mistake for an option.
 fn base(item: &Item<'_>) -> Option<String> {
     let text = item.full_text()?;
     if text.starts_with('-') || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        item.fault(format!("{text:?} is no name of a commit, such as \"main\" or \"origin/main\""));
+        item.fault(format!("{text:?} is not a name of a commit, such as \"main\" or \"origin/main\""));
         return None;
     }
     Some(text.to_owned())
@@ -229,12 +229,12 @@ fn environment(section: Section<'_>) -> BTreeMap<String, EnvSetting> {
             Value::Bool(false) => Some(EnvSetting::Remove),
             Value::Text(_) => item.text().map(|value| EnvSetting::Set(value.to_owned())),
             _ => {
-                item.wrong_type("a string, true (pass it on) or false (take it away)");
+                item.wrong_type("a string, true (pass it on) or false (remove it)");
                 None
             }
         };
         if name.is_empty() || name.contains(['=', '\0']) {
-            item.fault("the name of a variable must not be empty, nor have `=` or NUL in it");
+            item.fault("the name of a variable must not be empty or contain `=` or NUL");
         }
         settings.extend(setting.map(|setting| (name.to_owned(), setting)));
     }

@@ -1,4 +1,4 @@
-//! Where settings come from: which files they are, and reading them. What is in them is not known here.
+//! The settings files: their paths, and reading them. Their content is not interpreted here.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 use agentbay_domain::Environment;
 
 use super::fault::Fault;
-use super::seen::SeenFile;
+use super::fingerprint::FileFingerprint;
 use super::tree::{SyntaxError, Table};
 use super::values::plain;
 
 /// The name of the registry.
 const REGISTRY: &str = "models.json";
 
-/// So often a file is read again that was changed while it was read.
+/// How often a file is read again that changes while it is read.
 const READS: usize = 5;
 
-/// More than any settings file: a link may lead to something that has no end.
+/// More than any settings file has: a link may lead to an endless file.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Where settings come from.
+/// The source of the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// The file given by `--config`; without one, proxy.toml of the current folder is read if there is one.
@@ -33,12 +33,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// The files whose change calls for settings to be read again, whether they exist or not: absolute paths.
+    /// Absolute paths of the files whose changes require a reload, existing or not.
     pub fn watched(&self) -> Vec<PathBuf> {
         vec![self.settings().path, self.registry().path]
     }
 
-    /// Where proxy.toml is, or would be.
+    /// The path of proxy.toml, existing or not.
     pub fn settings_path(&self) -> PathBuf {
         self.settings().path
     }
@@ -51,7 +51,7 @@ impl Source {
         }
     }
 
-    /// models.json, which stands beside it.
+    /// models.json, in the same folder.
     pub(super) fn registry(&self) -> SettingsFile {
         self.file(self.settings().shown.with_file_name(REGISTRY), false)
     }
@@ -61,45 +61,45 @@ impl Source {
     }
 }
 
-/// A file that may hold settings.
+/// A settings file, which may not exist.
 pub(super) struct SettingsFile {
-    /// As the user would name it.
+    /// The path as the user names it.
     pub(super) shown: PathBuf,
     path: PathBuf,
     required: bool,
 }
 
 impl SettingsFile {
-    /// The folder it stands in.
+    /// The folder of the file.
     pub(super) fn folder(&self) -> PathBuf {
         self.path.parent().map(Path::to_path_buf).unwrap_or_default()
     }
 
-    /// What is in it; nothing if there is no such file and there need not be one. If there was one `before`, there has to
-    /// be one, with something in it: a file that is being replaced may be gone or empty for a moment.
+    /// Reads the file; `None` if it does not exist and is not required. If it existed `before`, it must exist and must not be
+    /// empty: a file that is being replaced may be missing or empty for a moment.
     pub(super) fn read(
         &self,
         parse: fn(&str) -> Result<Table, SyntaxError>,
-        before: Option<&SeenFile>,
-    ) -> Result<Option<(Table, SeenFile)>, Fault> {
+        before: Option<&FileFingerprint>,
+    ) -> Result<Option<(Table, FileFingerprint)>, Fault> {
         let may_be_a_pipe = self.required && before.is_none();
         let bytes = match whole(&self.path, may_be_a_pipe) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound && before.is_some() => {
-                return Err(self.fault(None, self.gone("has vanished")));
+                return Err(self.fault(None, self.kept("has vanished")));
             }
             Err(error) if error.kind() == ErrorKind::NotFound && !self.required => return Ok(None),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(self.fault(None, "there is no such file; `--config` names it"));
+                return Err(self.fault(None, "the file that `--config` names does not exist"));
             }
             Err(error) => return Err(self.fault(None, format!("cannot be read: {error}"))),
         };
         let table = self.parse(&bytes, parse, before)?;
-        let seen = SeenFile::of(&bytes, &table);
+        let seen = FileFingerprint::of(&bytes, &table);
         let had_some = before.is_some_and(|before| !before.is_empty());
-        // An empty JSON object says that there is nothing; comments alone are what the beginning of a file may be.
+        // An empty JSON object states that there are no models; comments alone may be the beginning of a file that is being written.
         if had_some && seen.is_empty() && !self.is_registry() {
-            return Err(self.fault(None, self.gone("is empty")));
+            return Err(self.fault(None, self.kept("is empty")));
         }
         Ok(Some((table, seen)))
     }
@@ -108,7 +108,7 @@ impl SettingsFile {
         &self,
         bytes: &[u8],
         parse: fn(&str) -> Result<Table, SyntaxError>,
-        before: Option<&SeenFile>,
+        before: Option<&FileFingerprint>,
     ) -> Result<Table, Fault> {
         let text = str::from_utf8(bytes).map_err(|error| {
             let line = bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -116,7 +116,7 @@ impl SettingsFile {
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if before.is_some() && text.trim().is_empty() {
-            return Err(self.fault(None, self.gone("is empty")));
+            return Err(self.fault(None, self.kept("is empty")));
         }
         parse(text).map_err(|error| self.fault(Some(error.line), error.message))
     }
@@ -125,10 +125,10 @@ impl SettingsFile {
         self.shown.ends_with(REGISTRY)
     }
 
-    /// What to do about a file that a running server does without.
-    fn gone(&self, what: &str) -> String {
+    /// The message for a file that a running server lost, with what to do.
+    fn kept(&self, what: &str) -> String {
         let way_out = if self.is_registry() { "write `{}` into it, or restart" } else { "restart" };
-        format!("{what}, and its settings stay in use: to do without them, {way_out}")
+        format!("{what}, and its settings stay in use: to remove them, {way_out}")
     }
 
     fn fault(&self, line: Option<usize>, message: impl Into<String>) -> Fault {
@@ -136,10 +136,10 @@ impl SettingsFile {
     }
 }
 
-/// The bytes of a file as they were at one moment: if it changes while it is read, it is read again. A pipe can be read
-/// once, when the program starts; later nobody may write to it any more.
+/// Reads a consistent state of a file: if it changes while it is read, it is read again. A pipe can be read once, when the
+/// program starts; later it may have no writer.
 fn whole(path: &Path, may_be_a_pipe: bool) -> io::Result<Vec<u8>> {
-    // Not after opening, which would wait for a writer.
+    // Before opening, which would wait for a writer.
     if !may_be_a_pipe && !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }

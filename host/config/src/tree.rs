@@ -1,5 +1,5 @@
-//! A settings file as a tree of values, each with its line. TOML and JSON become the same tree; what the keys mean is
-//! not known here.
+//! A settings file as a tree of values, each with its line. TOML and JSON become the same tree; the keys are not interpreted
+//! here.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use toml::de::{DeTable, DeValue};
 
 use super::members::Members;
 
-/// Something in the file.
+/// A value and its place in the file.
 pub(super) struct Node {
-    /// The line of its key or, in a list, its own.
+    /// The line of its key or, in a list, of the value.
     pub(super) line: usize,
-    /// What it is.
+    /// The value.
     pub(super) value: Value,
 }
 
-/// A value, whichever language it was written in.
+/// A value of TOML or JSON.
 pub(super) enum Value {
     Null,
     Bool(bool),
@@ -28,20 +28,20 @@ pub(super) enum Value {
     Table(Table),
 }
 
-/// Values by their keys.
+/// Values by key.
 pub(super) type Table = BTreeMap<String, Node>;
 
-/// Why a file is no tree at all.
+/// A file that cannot be parsed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SyntaxError {
     /// The line.
     pub(super) line: usize,
-    /// What the parser says.
+    /// The parser's message.
     pub(super) message: String,
 }
 
 impl Value {
-    /// What it is, in words.
+    /// The name of the type.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -55,7 +55,7 @@ impl Value {
         }
     }
 
-    /// The same in JSON, if JSON can write it: it knows no infinity.
+    /// The value in JSON, if JSON can represent it: it has no infinity.
     pub(super) fn to_json(&self) -> Option<serde_json::Value> {
         Some(match self {
             Self::Null => serde_json::Value::Null,
@@ -72,7 +72,7 @@ impl Value {
     }
 }
 
-/// What stands under a path of keys.
+/// Returns the value at a path of keys.
 pub(super) fn find<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Node> {
     let (first, rest) = path.split_first()?;
     let node = table.get(*first)?;
@@ -88,7 +88,7 @@ pub(super) fn from_toml(text: &str) -> Result<Table, SyntaxError> {
     let lines = Lines::of(text);
     let document = DeTable::parse(text).map_err(|error| SyntaxError {
         line: lines.at(error.span().map_or(0, |span| span.start)),
-        // Not its Display, which prints the line: a key may stand in it.
+        // Not its Display, which prints the line: it may contain an API key.
         message: error.message().to_owned(),
     })?;
     toml_table(document.get_ref(), &lines)
@@ -126,7 +126,7 @@ fn toml_value(value: &DeValue<'_>, lines: &Lines, line: usize) -> Result<Value, 
 
 /// Reads a JSON object.
 pub(super) fn from_json(text: &str) -> Result<Table, SyntaxError> {
-    // Read as a whole first: this gives the line of what is wrong in the whole text, and bounds the depth.
+    // Parsed as a whole first: this gives the line of an error in the whole text, and bounds the depth.
     serde_json::from_str::<serde_json::Value>(text).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         SyntaxError { line: error.line(), message: error.to_string().replace(&place, "") }
@@ -138,7 +138,7 @@ pub(super) fn from_json(text: &str) -> Result<Table, SyntaxError> {
     }
 }
 
-/// A JSON text whose values are found again in it by their addresses.
+/// A JSON text, in which a value is located by its address.
 struct Json<'a> {
     text: &'a str,
     lines: Lines,
@@ -180,7 +180,7 @@ impl Json<'_> {
     }
 }
 
-/// Where the lines of a text begin.
+/// The offsets of the lines of a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -188,7 +188,7 @@ impl Lines {
         Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
     }
 
-    /// The line of a byte of the text, the first being 1.
+    /// The line of a byte; the first line is 1.
     fn at(&self, offset: usize) -> usize {
         self.0.partition_point(|start| *start <= offset) + 1
     }
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_json_file_is_a_fault_and_no_crash() {
+    fn a_deeply_nested_json_file_is_a_fault_and_does_not_crash() {
         assert!(from_json(&format!("{{\"a\":{}", "[".repeat(100_000))).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! `require_pin`, `signed_by` and `[plugins.NAME]`: which plugins from outside are taken, and what each may ask for.
+//! `require_pin`, `signed_by` and `[plugins.NAME]`: which external plugins are accepted, and what each may request.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,7 +8,7 @@ use agentbay_domain::{Grant, PluginId, PluginLimits, Trust, Wasi};
 use super::limits;
 use super::section::{Item, Section};
 
-/// Takes them from `[plugins]`. What a plugin may use is as for all where nothing else is said.
+/// Reads the trust settings of `[plugins]`. Limits that a plugin does not set are `all`'s.
 pub(super) fn read(section: &mut Section<'_>, all: PluginLimits) -> Trust {
     let require_pin = section.take("require_pin").and_then(|item| item.flag()).unwrap_or(false);
     let signers = section.take("signed_by").and_then(|item| item.list()).into_iter().flatten();
@@ -25,7 +25,7 @@ fn grant(mut section: Section<'_>, all: PluginLimits) -> Grant {
     let grant = Grant {
         programs: section.take("programs").and_then(|item| names(&item)),
         env: section.take("env").and_then(|item| names(&item)),
-        home: section.take("home").and_then(|item| names(&item)),
+        home_files: section.take("home_files").and_then(|item| names(&item)),
         sha256: section.take("sha256").and_then(|item| read_as(&item)),
         wasi: section.take("wasi").and_then(|item| wasi(&item)).unwrap_or_default(),
         limits: limits::read_for_plugin(section.section("limits"), all),

@@ -1,4 +1,4 @@
-//! Values that are written in a form of their own: durations, sizes and paths.
+//! Values with a syntax of their own: durations, sizes, counts and paths.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,29 +9,29 @@ use bytesize::ByteSize;
 use super::section::Item;
 use super::tree::Value;
 
-/// Longer than anything here lasts, and short enough to be added to any point in time.
+/// Longer than any limit needs, and short enough to be added to any point in time.
 const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
-/// More than any of the limits can use, and safe to count with.
+/// More than any limit needs, and small enough for arithmetic without overflow.
 const LARGEST: u64 = 1 << 40;
 
-/// More than a machine runs, waits for or tries.
+/// More than any count of runs, requests or retries needs.
 const MOST: usize = 1_000_000;
 
-/// Whether nothing at all is a value that makes sense.
+/// Whether zero is a valid value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Zero {
-    Allowed,
-    Refused,
+pub(super) enum AllowZero {
+    Yes,
+    No,
 }
 
 /// A duration: a string with units, or a whole number of seconds.
-pub(super) fn duration(item: &Item<'_>, zero: Zero) -> Option<Duration> {
+pub(super) fn duration(item: &Item<'_>, zero: AllowZero) -> Option<Duration> {
     let duration = match item.value() {
         Value::Text(text) => match humantime::parse_duration(text) {
             Ok(duration) => duration,
             Err(error) => {
-                item.fault(format!("{text:?} is no duration, such as \"30s\" or \"5m\": {error}"));
+                item.fault(format!("{text:?} is not a duration, such as \"30s\" or \"5m\": {error}"));
                 return None;
             }
         },
@@ -55,12 +55,12 @@ pub(super) fn duration(item: &Item<'_>, zero: Zero) -> Option<Duration> {
 }
 
 /// A size: a string with units, or a number of bytes.
-pub(super) fn size(item: &Item<'_>, zero: Zero) -> Option<u64> {
+pub(super) fn size(item: &Item<'_>, zero: AllowZero) -> Option<u64> {
     let size = match item.value() {
         Value::Text(text) => match text.parse::<ByteSize>() {
             Ok(size) => size.as_u64(),
             Err(_) => {
-                item.fault(format!("{text:?} is no size, such as \"64 MiB\" or \"500 kB\""));
+                item.fault(format!("{text:?} is not a size, such as \"64 MiB\" or \"500 kB\""));
                 return None;
             }
         },
@@ -83,8 +83,8 @@ pub(super) fn size(item: &Item<'_>, zero: Zero) -> Option<u64> {
     within(item, size, size == 0, zero)
 }
 
-/// A number of things.
-pub(super) fn count(item: &Item<'_>, zero: Zero) -> Option<usize> {
+/// A count.
+pub(super) fn count(item: &Item<'_>, zero: AllowZero) -> Option<usize> {
     let Value::Integer(number) = item.value() else {
         item.wrong_type("a whole number");
         return None;
@@ -102,24 +102,24 @@ pub(super) fn count(item: &Item<'_>, zero: Zero) -> Option<usize> {
     }
 }
 
-fn within<T>(item: &Item<'_>, value: T, is_zero: bool, zero: Zero) -> Option<T> {
-    if is_zero && zero == Zero::Refused {
+fn within<T>(item: &Item<'_>, value: T, is_zero: bool, zero: AllowZero) -> Option<T> {
+    if is_zero && zero == AllowZero::No {
         item.fault("must not be zero");
         return None;
     }
     Some(value)
 }
 
-/// What paths in a file are relative to.
+/// The base of the relative paths in a file.
 pub(super) struct Paths<'a> {
-    /// The file's folder: absolute.
+    /// Absolute path of the file's folder.
     pub(super) folder: PathBuf,
-    /// Knows the user's home.
+    /// The variables, for the user's home.
     pub(super) environment: &'a Environment,
 }
 
 impl Paths<'_> {
-    /// The path that a value names: absolute, or from the user's home, or from the file's folder.
+    /// Returns the absolute path of a value, which may be relative to the user's home or to the file's folder.
     pub(super) fn resolve(&self, item: &Item<'_>) -> Option<PathBuf> {
         let text = item.full_text()?;
         let Some(in_home) = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/')) else {
@@ -132,14 +132,14 @@ impl Paths<'_> {
         Some(plain(&home.join(in_home.trim_start_matches('/'))))
     }
 
-    /// A program: a path, or a bare name to be looked for later.
+    /// A program: a path, or a bare name that is searched on PATH later.
     pub(super) fn program(&self, item: &Item<'_>) -> Option<PathBuf> {
         let text = item.full_text()?;
         if text.contains('/') { self.resolve(item) } else { Some(text.into()) }
     }
 }
 
-/// The same path without its `.` parts. Those that go up stay: what they lead to depends on symbolic links.
+/// Removes the `.` parts of a path. The `..` parts stay: where they lead depends on symbolic links.
 pub(super) fn plain(path: &Path) -> PathBuf {
     path.components().collect()
 }

@@ -30,14 +30,14 @@ pub struct Limits {
 pub struct ConnectionLimits {
     /// Connections at once; further ones wait to be accepted. Most systems allow a process 1024 open files, and runs
     /// need some of them.
-    pub most: usize,
+    pub max: usize,
     /// How long the server waits for the complete head of a request. Clients close idle connections after some seconds.
-    pub head: Duration,
+    pub header_timeout: Duration,
 }
 
 impl Default for ConnectionLimits {
     fn default() -> Self {
-        Self { most: 512, head: Duration::from_secs(30) }
+        Self { max: 512, header_timeout: Duration::from_secs(30) }
     }
 }
 
@@ -48,20 +48,20 @@ pub struct HttpLimits {
     pub body: u64,
     /// How long a streamed answer waits for its first event before its headers are sent. Until then a failure has its
     /// own status; afterwards the client receives signs of life.
-    pub headers_after: Duration,
+    pub first_event_timeout: Duration,
     /// How long a streamed answer may be silent before a sign of life is sent. Clients time out after 300 s.
     pub keep_alive: Duration,
     /// How long a run continues without a client, if its client may reconnect.
-    pub linger: Duration,
+    pub disconnect_grace: Duration,
 }
 
 impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             body: 32 * MIB,
-            headers_after: Duration::from_secs(10),
+            first_event_timeout: Duration::from_secs(10),
             keep_alive: Duration::from_secs(15),
-            linger: Duration::from_secs(3),
+            disconnect_grace: Duration::from_secs(3),
         }
     }
 }
@@ -72,9 +72,9 @@ pub struct PluginLimits {
     /// Bytes of a component file.
     pub file: u64,
     /// How long reading a file may take, so that a file system that hangs delays no other plugin.
-    pub read: Duration,
+    pub read_timeout: Duration,
     /// How long compiling a file may take.
-    pub compile: Duration,
+    pub compile_timeout: Duration,
     /// Bytes of memory that compiling a file may use: some dozens for each byte of the file, most of them for its
     /// longest function.
     pub compile_memory: u64,
@@ -103,8 +103,8 @@ impl Default for PluginLimits {
     fn default() -> Self {
         Self {
             file: 32 * MIB,
-            read: Duration::from_secs(10),
-            compile: Duration::from_secs(60),
+            read_timeout: Duration::from_secs(10),
+            compile_timeout: Duration::from_secs(60),
             compile_memory: 1024 * MIB,
             memory: 64 * MIB,
             instances: 64,
@@ -147,49 +147,49 @@ impl PluginLimits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLimits {
     /// Bytes of one line of output. Real CLIs print lines of half a MiB.
-    pub line: u64,
+    pub output_line: u64,
     /// Bytes of all output of a CLI.
     pub output: u64,
     /// Bytes of an answer that are buffered: until a slow client reads them, or until the answer is complete.
-    pub unread: u64,
+    pub answer_buffer: u64,
     /// Bytes kept of the end of standard error, for the error report.
-    pub stderr: u64,
+    pub stderr_tail: u64,
     /// How long a process may take to end after a request to end, or after the end of its turn.
-    pub grace: Duration,
+    pub exit_grace: Duration,
     /// How long the pipes of an ended process are read while they are silent and a descendant holds them open. The
     /// process's own output is read in any case, so that a short time is enough.
-    pub pipe_silence: Duration,
+    pub open_pipe_timeout: Duration,
     /// How long the host waits for further output after the end of a turn, if the plugin knows that its CLI may report
     /// the end too early. Agents were seen to be late by 50 ms.
-    pub settle: Duration,
+    pub late_output_timeout: Duration,
     /// Bytes of a plugin's replies that may wait for a CLI to read them, in addition to the prompt. A dialogue takes
     /// some KiB.
-    pub stdin: u64,
+    pub stdin_buffer: u64,
     /// How long one git command of the host may take. The checkout of a large repository takes a minute or two, and its
     /// filters may download files.
-    pub git: Duration,
+    pub git_timeout: Duration,
     /// How long an incomplete line of streamed text waits for its end while the CLI is silent, because the CLI may
     /// overwrite it. Longer than the step of a spinner, and too short to be noticed.
-    pub open_line: Duration,
+    pub partial_line_timeout: Duration,
     /// How long the host retries to start a program that is being written to. Installers take some hundred
     /// milliseconds.
-    pub program_busy: Duration,
+    pub program_busy_timeout: Duration,
 }
 
 impl Default for RunLimits {
     fn default() -> Self {
         Self {
-            line: 16 * MIB,
+            output_line: 16 * MIB,
             output: 256 * MIB,
-            unread: 10 * MIB,
-            stderr: MIB / 16,
-            grace: Duration::from_secs(5),
-            pipe_silence: Duration::from_millis(300),
-            settle: Duration::from_millis(200),
-            stdin: MIB,
-            git: Duration::from_secs(5 * 60),
-            open_line: Duration::from_millis(200),
-            program_busy: Duration::from_secs(1),
+            answer_buffer: 10 * MIB,
+            stderr_tail: MIB / 16,
+            exit_grace: Duration::from_secs(5),
+            open_pipe_timeout: Duration::from_millis(300),
+            late_output_timeout: Duration::from_millis(200),
+            stdin_buffer: MIB,
+            git_timeout: Duration::from_secs(5 * 60),
+            partial_line_timeout: Duration::from_millis(200),
+            program_busy_timeout: Duration::from_secs(1),
         }
     }
 }
@@ -216,20 +216,20 @@ impl Default for QueueLimits {
 pub struct RetryLimits {
     /// The delay before the first retry; each further one is twice as long. A random part is added, so that runs that
     /// failed together do not retry together.
-    pub first: Duration,
+    pub initial_delay: Duration,
     /// The longest delay. A run whose provider asks for a longer one is not retried.
-    pub longest: Duration,
+    pub max_delay: Duration,
     /// How long a permanent failure is returned to the same request without a new run. Clients retry within seconds; a
     /// person who corrects something takes about a minute.
-    pub failure_memory: Duration,
+    pub failure_cache_ttl: Duration,
 }
 
 impl Default for RetryLimits {
     fn default() -> Self {
         Self {
-            first: Duration::from_secs(1),
-            longest: Duration::from_secs(60),
-            failure_memory: Duration::from_secs(60),
+            initial_delay: Duration::from_secs(1),
+            max_delay: Duration::from_secs(60),
+            failure_cache_ttl: Duration::from_secs(60),
         }
     }
 }
@@ -239,11 +239,11 @@ impl Default for RetryLimits {
 pub struct ReloadLimits {
     /// How long the files must stay unchanged before a change that removes keys or models takes effect. A generator
     /// that writes a file in several steps needs less.
-    pub hold: Duration,
+    pub delay: Duration,
 }
 
 impl Default for ReloadLimits {
     fn default() -> Self {
-        Self { hold: Duration::from_secs(2) }
+        Self { delay: Duration::from_secs(2) }
     }
 }

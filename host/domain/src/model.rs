@@ -106,7 +106,7 @@ pub struct CliTarget {
     /// What the agent may do without asking.
     pub permission: Permission,
     /// The number of runs at once in the repository itself, of all models that work in it. Runs in worktrees do not count.
-    pub repo_runs: NonZeroUsize,
+    pub max_repo_runs: NonZeroUsize,
     /// Variables of the CLI's environment.
     pub env: Vec<(String, EnvSetting)>,
     /// Options for the plugin.

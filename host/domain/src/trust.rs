@@ -24,7 +24,7 @@ pub struct Grant {
     /// The variables that its plans may set or remove. Default: none; for a built-in plugin, any.
     pub env: Option<BTreeSet<String>>,
     /// The files of the CLI's home that it may declare as shared. Default: any.
-    pub home: Option<BTreeSet<String>>,
+    pub home_files: Option<BTreeSet<String>>,
     /// The required hash of its component.
     pub sha256: Option<Sha256Sum>,
     /// How WASI imports are handled.

@@ -167,7 +167,7 @@ impl<'a> Admission<'a> {
         let programs = grant.and_then(|grant| grant.programs.as_ref()).or(of_built_in.as_ref());
         more("the program", &description.programs, programs)?;
         let keep = description.home.as_ref().map(|home| home.keep.as_slice()).unwrap_or_default();
-        more("the file of the CLI's home", keep, grant.and_then(|grant| grant.home.as_ref()))
+        more("the file of the CLI's home", keep, grant.and_then(|grant| grant.home_files.as_ref()))
     }
 
     fn check_pin(&self, sha256: Sha256Sum) -> Result<(), LoadError> {

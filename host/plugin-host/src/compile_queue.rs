@@ -11,7 +11,7 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
-/// A first attempt has this fraction of `limits.plugin_compile`: 7.5 s by default, ten times what a large plugin takes.
+/// A first attempt has this fraction of `limits.plugin_compile_timeout`: 7.5 s by default, ten times what a large plugin takes.
 pub(super) const FIRST_ATTEMPT_PART: u32 = 8;
 
 /// The queues for compiling files.

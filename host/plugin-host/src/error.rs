@@ -15,7 +15,7 @@ pub enum CompileError {
     #[error("is not a valid WebAssembly component: {0}")]
     Invalid(String),
     /// It took too long.
-    #[error("took longer than {} to compile: raise `limits.plugin_compile` in proxy.toml if it needs more", humantime::format_duration(*.0))]
+    #[error("took longer than {} to compile: raise `limits.plugin_compile_timeout` in proxy.toml if it needs more", humantime::format_duration(*.0))]
     TooLong(Duration),
     /// It took too much memory.
     #[error("takes more than {} of memory to compile: raise `limits.plugin_compile_memory` in proxy.toml if it needs more", ByteSize(*.0).display().iec())]
@@ -36,7 +36,7 @@ pub enum LoadError {
     NotAFile(&'static str),
     /// The file system does not respond.
     #[error(
-        "could not be read within {}: raise `limits.plugin_read` in proxy.toml if its file system is that slow",
+        "could not be read within {}: raise `limits.plugin_read_timeout` in proxy.toml if its file system is that slow",
         humantime::format_duration(*.0)
     )]
     ReadTimeout(Duration),

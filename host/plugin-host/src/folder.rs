@@ -120,7 +120,7 @@ impl Folder {
             self.start_reading(path, options.retry, rules);
         }
         let started = Instant::now();
-        let read_until = started + rules.limits.read;
+        let read_until = started + rules.limits.read_timeout;
         let mut until = later(started, options.load_timeout);
         while !awaited.is_empty() {
             let still_reads = awaited.iter().any(|path| self.reading.contains_key(path));

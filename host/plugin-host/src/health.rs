@@ -69,6 +69,7 @@ pub struct Trap {
 struct HealthReport {
     state: HealthState,
     traps: u64,
+    #[serde(rename = "last_trap")]
     last: Option<Trap>,
 }
 

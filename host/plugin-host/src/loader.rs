@@ -48,7 +48,7 @@ impl Loader {
     pub(super) async fn load(&self, job: LoadJob) -> Result<LoadedPlugin, LoadError> {
         let first = if job.is_known { QueueKind::Known } else { QueueKind::Unknown };
         if !job.timed_out_before {
-            let short = PluginLimits { compile: job.limits.compile / FIRST_ATTEMPT_PART, ..job.limits };
+            let short = PluginLimits { compile_timeout: job.limits.compile_timeout / FIRST_ATTEMPT_PART, ..job.limits };
             match self.attempt(first, &job, &short).await {
                 Err(LoadError::Compile(CompileError::TooLong(_))) => {}
                 ended => return ended,

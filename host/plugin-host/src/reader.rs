@@ -117,14 +117,14 @@ async fn permit(permits: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
 }
 
 impl HungReads {
-    /// Runs a read on a blocking thread, and waits for at most `limits.plugin_read`. While an earlier read of the same file
+    /// Runs a read on a blocking thread, and waits for at most `limits.plugin_read_timeout`. While an earlier read of the same file
     /// hangs, no thread is started.
     async fn run<T: Send + 'static>(
         &self,
         request: ReadRequest<'_>,
         work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
     ) -> Result<T, LoadError> {
-        let (path, time) = (request.path, request.limits.read);
+        let (path, time) = (request.path, request.limits.read_timeout);
         if self.is_blocked(path) {
             return Err(LoadError::ReadTimeout(time));
         }
@@ -162,7 +162,7 @@ mod tests {
     const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 
     fn limits(read: Duration) -> PluginLimits {
-        PluginLimits { read, ..PluginLimits::default() }
+        PluginLimits { read_timeout: read, ..PluginLimits::default() }
     }
 
     #[tokio::test]

@@ -179,8 +179,8 @@ impl RecordOptions {
             workdir: source.cwd.clone(),
             variables,
             run: Some(RunId::new()),
-            grace: RunLimits::default().grace,
-            pipe_silence: RunLimits::default().pipe_silence,
+            grace: RunLimits::default().exit_grace,
+            pipe_silence: RunLimits::default().open_pipe_timeout,
         })
     }
 

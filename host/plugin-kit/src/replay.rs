@@ -90,7 +90,7 @@ pub(super) async fn replay(
 impl Player {
     /// Begins the turn.
     pub(super) async fn begin(subject: &Subject, turn: &Turn) -> Result<Self, CallError> {
-        let (framing, limit) = (subject.plugin.description().framing, subject.limits.run.line);
+        let (framing, limit) = (subject.plugin.description().framing, subject.limits.run.output_line);
         let mut times = CallTimes::default();
         let mut transcript = subject.transcript(turn).await?;
         let since = Instant::now();

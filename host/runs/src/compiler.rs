@@ -73,9 +73,9 @@ impl Compiler for IsolatedCompiler {
     fn compile<'a>(&'a self, component: Bytes, limits: &'a PluginLimits) -> CompileFuture<'a> {
         Box::pin(async move {
             let command = self.command(limits)?;
-            match timeout(limits.compile, capture(command, component, KEPT)).await {
+            match timeout(limits.compile_timeout, capture(command, component, KEPT)).await {
                 Ok(captured) => compile_result(&captured.map_err(|error| failed(&error))?, limits),
-                Err(_elapsed) => Err(CompileError::TooLong(limits.compile)),
+                Err(_elapsed) => Err(CompileError::TooLong(limits.compile_timeout)),
             }
         })
     }
@@ -85,7 +85,7 @@ impl IsolatedCompiler {
     /// It has the tag of a run, so that it does not outlive this process.
     fn command(&self, limits: &PluginLimits) -> Result<Command, CompileError> {
         let cache = self.cache.to_str().ok_or_else(|| failed(&"the path of the cache is not UTF-8"))?;
-        let processor = limits.compile.saturating_mul(self.processors.try_into().unwrap_or(u32::MAX)).as_secs();
+        let processor = limits.compile_timeout.saturating_mul(self.processors.try_into().unwrap_or(u32::MAX)).as_secs();
         Ok(Command {
             executable: current_exe().map_err(|error| failed(&error))?,
             args: [TASK, cache, &limits.compile_memory.to_string(), &processor.to_string()].map(str::to_owned).into(),
@@ -111,7 +111,7 @@ fn compile_result(captured: &Captured, limits: &PluginLimits) -> Result<(), Comp
         status if status == code(INVALID) => Err(CompileError::Invalid(captured.text().trim().to_owned())),
         status if status == code(NO_MEMORY) => Err(CompileError::TooMuchMemory(limits.compile_memory)),
         _ if lacks_memory(&captured.stderr) => Err(CompileError::TooMuchMemory(limits.compile_memory)),
-        ExitStatus::Signal(SIGXCPU) => Err(CompileError::TooLong(limits.compile)),
+        ExitStatus::Signal(SIGXCPU) => Err(CompileError::TooLong(limits.compile_timeout)),
         status => {
             Err(CompileError::Failed(format!("the compiler ended with {status}: {}", first_words(&captured.stderr))))
         }
@@ -147,7 +147,8 @@ mod tests {
     use super::*;
 
     fn result(status: ExitStatus, stdout: &str, stderr: &str) -> Result<(), CompileError> {
-        let limits = PluginLimits { compile: Duration::from_secs(5), compile_memory: 1024, ..PluginLimits::default() };
+        let limits =
+            PluginLimits { compile_timeout: Duration::from_secs(5), compile_memory: 1024, ..PluginLimits::default() };
         compile_result(&Captured { status, stdout: stdout.into(), stderr: stderr.to_owned() }, &limits)
     }
 

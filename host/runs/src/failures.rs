@@ -106,7 +106,7 @@ impl Failures {
 
     /// What is remembered of a request, unless something that the result may depend on has changed.
     pub(super) fn before(&self, of: &Identity, generation: u64, logins: impl FnOnce() -> Logins) -> Before {
-        if of.anew {
+        if of.rerun {
             self.forget(of.request);
         }
         self.before_at(Instant::now(), of.request, generation, logins)

@@ -36,7 +36,7 @@ pub use context::Request;
 pub use error::{StartError, UnknownModel};
 pub use observer::Observer;
 pub use parts::{Answer, Joined, Parts};
-pub use registry::{Claim, Identity, LiveRun, Phase};
+pub use registry::{Identity, LiveRun, Phase, RequestKey};
 pub use runner::{Run, Runner};
 pub use snapshot::{Snapshot, Snapshots};
 pub use step::{Ended, FailedAttempt, PluginFailed, Step};

@@ -104,7 +104,7 @@ impl Job {
         let mut retries = Retries::new(retries, route.limits.retry);
         let until = Instant::now() + model.timeout;
         loop {
-            self.handle.set_serving(&model.name, route.backend.driver());
+            self.handle.set_current_model(&model.name, route.backend.driver());
             let left = until.saturating_duration_since(Instant::now());
             let may_be_followed = others || retries.are_left();
             let attempted = self.attempt(route, left, may_be_followed).await;
@@ -214,7 +214,7 @@ impl Job {
         let model = &self.route.model;
         let unwanted = [KillReason::Cancelled, KillReason::Shutdown].map(|reason| interruption(reason, model));
         if worked && !unwanted.contains(failure) {
-            self.memory.iter().for_each(|memory| memory.remember(failure, self.route.limits.retry.failure_memory));
+            self.memory.iter().for_each(|memory| memory.remember(failure, self.route.limits.retry.failure_cache_ttl));
         }
     }
 

@@ -23,15 +23,15 @@ pub struct LiveRun {
     /// The requested model.
     pub model: String,
     /// The model that serves it now: a fallback if the requested one has failed.
-    pub serving: String,
+    pub current_model: String,
     /// The driver of that model.
     pub driver: PluginId,
     /// Its phase.
     pub phase: Phase,
     /// When it was requested.
-    pub since: Timestamp,
+    pub created_at: Timestamp,
     /// The attempts that failed.
-    pub failed: Vec<FailedAttempt>,
+    pub failed_attempts: Vec<FailedAttempt>,
 }
 
 /// The phase of a run.
@@ -53,22 +53,22 @@ pub struct Identity {
     /// A hash of client, request and session.
     pub request: [u8; 32],
     /// What identifies a repetition while the run lasts, if the request may be repeated.
-    pub claim: Option<Claim>,
+    pub key: Option<RequestKey>,
     /// The client marks it as a retry.
     pub repeated: bool,
     /// The client wants a run, even if a failure of the same request is remembered.
-    pub anew: bool,
+    pub rerun: bool,
 }
 
 /// What identifies a repeated request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct RequestKey {
     /// A hash of client and idempotency key.
     pub key: [u8; 32],
     /// A hash of the body.
     pub body: [u8; 32],
     /// Whether the request may join a run instead of starting another.
-    pub joins: bool,
+    pub may_join: bool,
 }
 
 /// The registration of a run, which lasts until this is dropped.
@@ -103,7 +103,7 @@ struct LiveEntry {
     run: LiveRun,
     cancelled: CancellationToken,
     feed: Feed,
-    claim: Option<Claim>,
+    key: Option<RequestKey>,
 }
 
 impl Registry {
@@ -112,17 +112,17 @@ impl Registry {
     }
 
     /// Registers a run, or returns the run that the request repeats.
-    pub(super) fn enter(&self, run: LiveRun, feed: Feed, claim: Option<Claim>) -> Entered {
+    pub(super) fn enter(&self, run: LiveRun, feed: Feed, key: Option<RequestKey>) -> Entered {
         let (id, cancelled) = (run.id, CancellationToken::new());
         let mut entered = Entered::Closed;
         self.0.send_modify(|state| {
             if state.closed {
                 return;
             }
-            entered = match claim.as_ref().and_then(|claim| state.known(claim)) {
+            entered = match key.as_ref().and_then(|key| state.known(key)) {
                 Some(known) => known,
                 None => {
-                    let live = LiveEntry { run, cancelled: cancelled.clone(), feed, claim };
+                    let live = LiveEntry { run, cancelled: cancelled.clone(), feed, key };
                     state.runs.insert(id, live);
                     Entered::New(RunHandle { runs: self.clone(), id, cancelled })
                 }
@@ -178,33 +178,33 @@ impl RunHandle {
     }
 
     /// Sets the model that serves the run.
-    pub(super) fn set_serving(&self, model: &str, driver: &PluginId) {
+    pub(super) fn set_current_model(&self, model: &str, driver: &PluginId) {
         self.change(|run| {
-            run.serving = model.to_owned();
+            run.current_model = model.to_owned();
             run.driver = driver.clone();
         });
     }
 
     /// Records an attempt that failed.
     pub(super) fn record_failed_attempt(&self, failed: FailedAttempt) {
-        self.change(|run| run.failed.push(failed));
+        self.change(|run| run.failed_attempts.push(failed));
     }
 
     /// The number of attempts, including the current one.
     pub(super) fn attempts(&self) -> usize {
-        self.runs.one(self.id).map_or(0, |run| run.failed.len()) + 1
+        self.runs.one(self.id).map_or(0, |run| run.failed_attempts.len()) + 1
     }
 
     /// Returns whether an attempt has failed.
     pub(super) fn has_failed_attempts(&self) -> bool {
-        self.runs.one(self.id).is_some_and(|run| !run.failed.is_empty())
+        self.runs.one(self.id).is_some_and(|run| !run.failed_attempts.is_empty())
     }
 
     /// No request joins the run from now on: it has failed in a way that invites another attempt.
     pub(super) fn forbid_joining(&self) {
         self.runs.0.send_modify(|state| {
             if let Some(live) = state.runs.get_mut(&self.id) {
-                live.claim = None;
+                live.key = None;
             }
         });
     }
@@ -228,14 +228,14 @@ impl Drop for RunHandle {
 
 impl State {
     /// The run that a request repeats.
-    fn known(&self, claim: &Claim) -> Option<Entered> {
-        if !claim.joins {
+    fn known(&self, key: &RequestKey) -> Option<Entered> {
+        if !key.may_join {
             return None;
         }
-        let same_key = |live: &&LiveEntry| live.claim.as_ref().is_some_and(|other| other.key == claim.key);
+        let same_key = |live: &&LiveEntry| live.key.as_ref().is_some_and(|other| other.key == key.key);
         let mut found = self.runs.values().rev().filter(same_key);
-        found.find_map(|live| match &live.claim {
-            Some(other) if other.body != claim.body => Some(Entered::Taken),
+        found.find_map(|live| match &live.key {
+            Some(other) if other.body != key.body => Some(Entered::Taken),
             _ => live.feed.join().map(|listener| Entered::Joined(live.run.id, listener)),
         })
     }

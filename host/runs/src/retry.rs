@@ -17,11 +17,11 @@ pub(super) struct Retries {
 impl Retries {
     pub(super) fn new(retries: usize, limits: RetryLimits) -> Self {
         let waits = ExponentialBuilder::new()
-            .with_min_delay(limits.first)
-            .with_max_delay(limits.longest)
+            .with_min_delay(limits.initial_delay)
+            .with_max_delay(limits.max_delay)
             .with_max_times(retries)
             .with_jitter();
-        Self { waits: waits.build().peekable(), longest: limits.longest }
+        Self { waits: waits.build().peekable(), longest: limits.max_delay }
     }
 
     /// Returns whether there is one.
@@ -52,7 +52,11 @@ mod tests {
     fn retries(count: usize) -> Retries {
         Retries::new(
             count,
-            RetryLimits { first: Duration::from_secs(1), longest: Duration::from_secs(60), ..RetryLimits::default() },
+            RetryLimits {
+                initial_delay: Duration::from_secs(1),
+                max_delay: Duration::from_secs(60),
+                ..RetryLimits::default()
+            },
         )
     }
 

@@ -17,7 +17,7 @@ use super::logins::Logins;
 use super::observer::Observer;
 use super::pipeline::{self, Job};
 use super::queue::Queue;
-use super::registry::{Claim, Entered, Identity, LiveRun, Phase, Registry};
+use super::registry::{Entered, Identity, LiveRun, Phase, Registry, RequestKey};
 use super::route::{Route, route};
 use super::snapshot::Snapshots;
 use super::step::{Ended, Step};
@@ -39,7 +39,7 @@ pub struct Runner {
 pub struct Run {
     id: RunId,
     listener: Listener,
-    unread: u64,
+    answer_buffer: u64,
 }
 
 impl Runner {
@@ -56,7 +56,7 @@ impl Runner {
         Self { snapshots, context, registry: Registry::new(), failures: Failures::default(), tasks }
     }
 
-    /// Starts a run, or joins the run of the same claim. Without an identity nothing about it is remembered.
+    /// Starts a run, or joins the run with the same request key. Without an identity nothing about it is remembered.
     ///
     /// # Errors
     /// See [`StartError`]. All other failures are steps of the run.
@@ -79,24 +79,24 @@ impl Runner {
         let repeated = before == Before::Invited || identity.as_ref().is_some_and(|identity| identity.repeated);
         let memory = identity.as_ref().map(|identity| Memory::new(&self.failures, identity, generation));
         // A run that failed before the change is not joined either.
-        let joins = |claim: Claim| Claim { joins: claim.joins && before != Before::Outdated, ..claim };
-        let claim = identity.and_then(|identity| identity.claim).map(joins);
-        let unread = route.model.limits.unread;
-        let linger = claim.as_ref().map(|_| route.limits.http.linger);
-        let (writer, feed, listener) = feed(unread, linger);
-        match self.registry.enter(new_run(&route), feed, claim) {
+        let may_join = |key: RequestKey| RequestKey { may_join: key.may_join && before != Before::Outdated, ..key };
+        let key = identity.and_then(|identity| identity.key).map(may_join);
+        let answer_buffer = route.model.limits.answer_buffer;
+        let linger = key.as_ref().map(|_| route.limits.http.disconnect_grace);
+        let (writer, feed, listener) = feed(answer_buffer, linger);
+        match self.registry.enter(new_run(&route), feed, key) {
             Entered::Closed => Err(StartError::Stopping),
             Entered::Taken => Err(StartError::OtherRequest),
             Entered::Joined(id, listener) => {
                 tracing::info!(%id, "a request joins a run");
-                Ok(Run { id, listener, unread })
+                Ok(Run { id, listener, answer_buffer })
             }
             Entered::New(handle) => {
                 let (context, stopping) = (self.context.clone(), self.tasks.stopping());
                 let id = handle.id();
                 let job = Job { id, route, request, repeated, memory, context, handle, writer, stopping };
                 self.tasks.spawn(pipeline::run(job).in_current_span());
-                Ok(Run { id, listener, unread })
+                Ok(Run { id, listener, answer_buffer })
             }
         }
     }
@@ -127,9 +127,9 @@ impl Runner {
     /// The patch is longer than an answer may be.
     pub async fn patch(&self, id: RunId) -> Result<Option<Vec<u8>>, WorkspaceError> {
         let snapshot = self.snapshots.newest();
-        let most = usize::try_from(snapshot.limits.run.unread).unwrap_or(usize::MAX);
+        let most = usize::try_from(snapshot.limits.run.answer_buffer).unwrap_or(usize::MAX);
         let repos: BTreeSet<&Path> = snapshot.models.values().filter_map(|model| worktree_repo(model)).collect();
-        let git = self.context.git.with_limit(snapshot.limits.run.git);
+        let git = self.context.git.with_limit(snapshot.limits.run.git_timeout);
         for repo in repos.into_iter().filter(|repo| repo.is_dir()) {
             match agentbay_workspace::patch(&git, repo, id, most).await {
                 Ok(None) => {}
@@ -170,11 +170,11 @@ fn new_run(route: &Route) -> LiveRun {
     LiveRun {
         id: RunId::new(),
         model: model.name.clone(),
-        serving: model.name.clone(),
+        current_model: model.name.clone(),
         driver: route.backend.driver().clone(),
         phase: Phase::Queued,
-        since: Timestamp::now(),
-        failed: Vec::new(),
+        created_at: Timestamp::now(),
+        failed_attempts: Vec::new(),
     }
 }
 
@@ -185,8 +185,8 @@ impl Run {
     }
 
     /// The bytes of its answer that may wait in memory.
-    pub fn unread(&self) -> u64 {
-        self.unread
+    pub fn answer_buffer(&self) -> u64 {
+        self.answer_buffer
     }
 
     /// The next step. [`Step::Ended`] is the last, also of a run that is lost.
@@ -200,6 +200,6 @@ impl Run {
         for step in steps {
             writer.send(step).await;
         }
-        Self { id: RunId::new(), listener, unread: u64::MAX }
+        Self { id: RunId::new(), listener, answer_buffer: u64::MAX }
     }
 }

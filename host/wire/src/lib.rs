@@ -1,8 +1,8 @@
-//! The API surfaces as they are on the wire, in both directions: from the bytes of a body to a request in the vocabulary of
-//! the domain, and from there to what is written. No I/O, and no HTTP.
+//! The wire formats of the API surfaces, in both directions: from the bytes of a body to a request of the domain, and from
+//! domain values to the types that are serialized. No I/O, and no HTTP.
 //!
-//! A body is `mend`ed, read as `raw` JSON, which takes what clients write rather than what a specification says, and is
-//! refused as `malformed`.
+//! A body is repaired by `mend` and read as `raw` JSON, which accepts what clients send rather than what a specification says;
+//! what cannot be read is `malformed`.
 
 pub mod chat;
 mod malformed;

@@ -1,14 +1,14 @@
-//! Why a body is no request.
+//! The error of a body that is not a valid request.
 
 use agentbay_domain::ConversationError;
 
-/// A body is no request: whoever sent it must change it.
+/// The body is not a valid request: the client must change it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Malformed {
-    /// The field that is wrong, if it is one and not the body as a whole.
+    /// The faulty field; `None` if the body as a whole is faulty.
     pub param: Option<&'static str>,
-    /// What is wrong, and what to send.
+    /// What is wrong, and what to send instead.
     pub message: String,
 }
 

@@ -1,12 +1,12 @@
-//! From the bytes of a body to JSON that can be read. Clients write what strict readers refuse: a mark of the byte order,
-//! halves of surrogate pairs, NaN, control characters in strings. A history that holds one cannot be mended by its client.
+//! Repairs the JSON of a body. Clients send what strict parsers refuse: a byte order mark, lone surrogates, NaN, control
+//! characters in strings. A client cannot repair a history that contains one.
 
 use std::borrow::Cow;
 
 use super::raw::Json;
 use crate::malformed::Malformed;
 
-/// A body as valid JSON.
+/// Returns a body as valid JSON.
 pub(crate) fn json(bytes: &[u8]) -> Result<Json<'_>, Malformed> {
     let text = match String::from_utf8_lossy(bytes) {
         Cow::Borrowed(text) => Cow::Borrowed(text.trim_start_matches('\u{feff}')),
@@ -34,7 +34,7 @@ fn mended(json: &str) -> String {
     mended
 }
 
-/// How long the next piece of a string is, and what is to stand in its place.
+/// The length of the next piece of a string, and its replacement.
 fn in_text(rest: &str, first: char) -> (usize, Option<&'static str>) {
     match first {
         '\\' => escape(rest),
@@ -54,12 +54,12 @@ fn escape(rest: &str) -> (usize, Option<&'static str>) {
             _ => (UNIT, Some("\\ufffd")),
         },
         Some(0xdc00..0xe000) => (UNIT, Some("\\ufffd")),
-        // A backslash and what it escapes, whatever that is.
+        // A backslash and the escaped character.
         _ => (1 + rest.chars().nth(1).map_or(0, char::len_utf8), None),
     }
 }
 
-/// The number in an escape such as `\u0041`.
+/// The code unit of an escape such as `\u0041`.
 fn unit(text: &str) -> Option<u16> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())?
@@ -83,15 +83,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_valid_stays_as_it_is() {
+    fn valid_json_stays_as_it_is() {
         for valid in [r#"{"a": "\ud83d\ude00 \\ud800 \"NaN", "b": [1e999, -0]}"#, "null", "[ ]"] {
             assert_eq!(read(valid.as_bytes()), valid);
         }
     }
 
     #[test]
-    fn what_strict_readers_refuse_is_mended() {
-        for (sent, is_read) in [
+    fn json_that_strict_parsers_refuse_is_repaired() {
+        for (sent, expected) in [
             ("\u{feff}{}", "{}"),
             (
                 r#"["\ud83d", "\uDE00\ud83dx", "\ud83d\ud83d\ude00"]"#,
@@ -100,16 +100,16 @@ mod tests {
             (r#"{"t": NaN, "u": [-Infinity, Infinity, undefined]}"#, r#"{"t": null, "u": [null, null, null]}"#),
             ("[\"a\nb\tc\u{1}\"]", r#"["a\nb\tc\ufffd"]"#),
         ] {
-            assert_eq!(read(sent.as_bytes()), is_read);
+            assert_eq!(read(sent.as_bytes()), expected);
         }
         assert_eq!(read(b"[\"\xed\xa0\xbd \xff\"]"), "[\"\u{fffd}\u{fffd}\u{fffd} \u{fffd}\"]");
     }
 
     #[test]
-    fn what_is_no_json_is_told_with_its_place() {
+    fn invalid_json_is_reported_with_its_place() {
         for (sent, says) in [("", "EOF"), ("{\"a\": }", "line 1 column 7"), ("{} {}", "trailing"), ("[\"\\ud", "EOF")] {
-            let told = json(sent.as_bytes()).unwrap_err().to_string();
-            assert!(told.contains("not valid JSON") && told.contains(says), "{told}");
+            let error = json(sent.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("not valid JSON") && error.contains(says), "{error}");
         }
     }
 }

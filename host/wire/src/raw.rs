@@ -1,5 +1,5 @@
-//! A JSON value as a client wrote it, read no deeper than is asked for: what nobody looks at may be nested or long at will,
-//! and takes no memory.
+//! A JSON value as a client wrote it, parsed only as deep as requested: parts that are not read may be nested or long at will,
+//! and take no memory.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 pub(crate) struct Json<'a>(Cow<'a, str>);
 
 impl<'a> Json<'a> {
-    /// Takes a text that has to be one JSON value and nothing else.
+    /// Checks that a text is one JSON value and nothing else.
     pub(crate) fn new(text: Cow<'a, str>) -> Result<Self, (serde_json::Error, Cow<'a, str>)> {
         match serde_json::from_str::<&RawValue>(&text) {
             Ok(_) => Ok(Self(text)),
@@ -27,11 +27,11 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A JSON value. What is in it is valid.
+/// A valid JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Raw<'a>(&'a str);
 
-/// What kind of value it is.
+/// The type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -64,7 +64,7 @@ impl<'a> Raw<'a> {
         serde_json::from_str(self.0).ok()
     }
 
-    /// The values of these keys of an object, the last of several; null is as if it were not there.
+    /// The values of these keys of an object; the last one of duplicate keys. Null counts as missing.
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> [Option<Self>; N] {
         let mut reader = serde_json::Deserializer::from_str(self.0);
         reader.deserialize_map(Fields(names)).unwrap_or([None; N])
@@ -82,7 +82,7 @@ impl<'a> Raw<'a> {
         reader.deserialize_seq(Items).ok()
     }
 
-    /// True or false, in any spelling of a client's.
+    /// A boolean, in any spelling that clients use.
     pub(crate) fn flag(self) -> Option<bool> {
         match self.word()?.as_str() {
             "true" | "1" | "1.0" | "yes" | "on" => Some(true),
@@ -91,12 +91,12 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// A number, in any spelling of a client's.
+    /// A number, in any spelling that clients use.
     pub(crate) fn number(self) -> Option<f64> {
         self.word()?.parse().ok()
     }
 
-    /// A plain value as one word.
+    /// A scalar as one word.
     fn word(self) -> Option<String> {
         let word: Cow<'_, str> = match self.kind() {
             Kind::Text => self.text()?.into(),
@@ -126,15 +126,15 @@ impl<'de, const N: usize> Visitor<'de> for Fields<'_, N> {
         let mut found = [None; N];
         while let Some(at) = map.next_key_seed(Position(&self.0))? {
             let value = Raw::from(map.next_value::<&RawValue>()?);
-            if let Some(place) = at.and_then(|at| found.get_mut(at)) {
-                *place = Some(value).filter(|value| value.kind() != Kind::Null);
+            if let Some(entry) = at.and_then(|at| found.get_mut(at)) {
+                *entry = Some(value).filter(|value| value.kind() != Kind::Null);
             }
         }
         Ok(found)
     }
 }
 
-/// Which of some names a key is.
+/// The position of a key among some names.
 struct Position<'n>(&'n [&'n str]);
 
 impl<'de> DeserializeSeed<'de> for Position<'_> {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn of_an_object_only_what_is_asked_for_is_read() {
+    fn only_the_requested_keys_of_an_object_are_parsed() {
         let deep = format!("{}1e999{}", "[".repeat(5_000), "]".repeat(5_000));
         let json = format!(r#"{{"a": 1, "deep": {deep}, "b\u0063": "x", "a": [2, null], "none": null}}"#);
         let [a, none, bc, other] = raw(&json).fields(["a", "none", "bc", "other"]);

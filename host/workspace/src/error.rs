@@ -81,7 +81,7 @@ pub enum WorkspaceError {
     /// Git took too long and was ended with all its descendants.
     #[error(
         "`git {command}` in {repo} took longer than {} and was ended: find out what it waits for (a filter, the network, a \
-         slow disk), or raise `limits.git`",
+         slow disk), or raise `limits.git_timeout`",
         humantime::format_duration(*.limit)
     )]
     TimedOut {

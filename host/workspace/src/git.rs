@@ -45,7 +45,7 @@ pub(super) struct RunWorktree {
 impl Git {
     /// The git on the host's PATH, for no particular run and with the default limit.
     pub fn new(env: Environment) -> Self {
-        let (limit, cancel) = (RunLimits::default().git, CancellationToken::new());
+        let (limit, cancel) = (RunLimits::default().git_timeout, CancellationToken::new());
         let (locks, overrides) = (RepoLocks::default(), Arc::default());
         Self { env: Arc::new(env), locks, limit, worktree: None, overrides, cancel }
     }

@@ -21,7 +21,7 @@ pub fn notice(level: Level, message: impl Into<String>) -> Event {
     Event::Notice(Notice { level, message: message.into() })
 }
 
-/// Asks the host to keep reading for a moment after the end of the turn (`limits.settle`), for a CLI that may report the end before
+/// Asks the host to keep reading for a moment after the end of the turn (`limits.late_output_timeout`), for a CLI that may report the end before
 /// the last events. Emit it before `Event::Done`; later events, including another `Event::Done`, count until the time is over.
 pub fn settle() -> Event {
     Event::Extra(Extra { kind: "settle".into(), json: "{}".into() })

@@ -141,7 +141,7 @@ impl Site {
         let [repository, claude, stamp] = ["repository", "claude", "stamp"].map(|name| toml_string(&self.at(name)));
         format!(
             "[server]\nlisten = \"127.0.0.1:0\"\n\
-             [defaults]\nrepo = {repository}\nretries = 0\nrepo_runs = 1000\n\
+             [defaults]\nrepo = {repository}\nretries = 0\nmax_repo_runs = 1000\n\
              [models.echo]\ndriver = \"echo\"\n\
              [models.usual]\ndriver = \"echo\"\nretries = 2\n\
              [models.replayed]\ndriver = \"claude\"\nprogram = {claude}\n\

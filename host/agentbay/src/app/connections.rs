@@ -34,7 +34,7 @@ pub(super) struct Connections {
 
 impl Connections {
     pub(super) fn new(listener: TcpListener, router: Router, limits: ConnectionLimits, tasks: Tasks) -> Self {
-        let slots = Arc::new(Semaphore::new(limits.most));
+        let slots = Arc::new(Semaphore::new(limits.max));
         Self { listener, router, limits, slots, tasks }
     }
 
@@ -66,7 +66,7 @@ impl Connections {
         if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
             return Some(slot);
         }
-        tracing::warn!(most = self.limits.most, "`limits.connections` is reached: new connections wait");
+        tracing::warn!(most = self.limits.max, "`limits.connections` is reached: new connections wait");
         Arc::clone(&self.slots).acquire_owned().await.ok()
     }
 
@@ -75,7 +75,7 @@ impl Connections {
         if let Err(error) = connection.set_nodelay(true) {
             tracing::debug!(%error, "cannot switch off Nagle's algorithm");
         }
-        let (router, head, stopping) = (self.router.clone(), self.limits.head, self.tasks.stopping());
+        let (router, head, stopping) = (self.router.clone(), self.limits.header_timeout, self.tasks.stopping());
         self.tasks.spawn(async move {
             serve_connection(connection, router, head, stopping).await;
             drop(slot);

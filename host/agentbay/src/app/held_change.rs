@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agentbay_config::{Config, Models, Seen};
+use agentbay_config::{Config, Fingerprints, Models};
 use tokio::time::{Instant, sleep_until};
 
 /// The change that waits, if there is one.
@@ -12,13 +12,13 @@ pub(super) struct HeldChange(Option<Change>);
 
 #[derive(Debug)]
 struct Change {
-    seen: Seen,
+    seen: Fingerprints,
     until: Instant,
 }
 
 impl HeldChange {
     /// Returns whether a change may be used: its files have not changed for `hold`.
-    pub(super) fn has_settled(&mut self, seen: &Seen, hold: Duration, now: Instant) -> bool {
+    pub(super) fn has_settled(&mut self, seen: &Fingerprints, hold: Duration, now: Instant) -> bool {
         let until = match &self.0 {
             Some(change) if change.seen == *seen => change.until,
             Some(_) | None => now + hold,
@@ -42,8 +42,8 @@ impl HeldChange {
 }
 
 /// The keys and models that a change removes.
-pub(super) fn removed(before: (&Config, &Seen), now: (&Config, &Seen)) -> Vec<String> {
-    let mut removed = now.1.lost_since(before.1);
+pub(super) fn removed(before: (&Config, &Fingerprints), now: (&Config, &Fingerprints)) -> Vec<String> {
+    let mut removed = now.1.removed_since(before.1);
     if !now.0.server.access.has_all_keys_of(&before.0.server.access)
         && !removed.iter().any(|key| key.starts_with("server"))
     {
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_change_is_used_after_its_hold_and_another_change_has_a_hold_of_its_own() {
-        let (hold, start, seen) = (Duration::from_secs(2), Instant::now(), Seen::default());
+        let (hold, start, seen) = (Duration::from_secs(2), Instant::now(), Fingerprints::default());
         let after = |seconds| start + Duration::from_secs(seconds);
         let mut held = HeldChange::default();
         let settled = [0, 1, 2].map(|at| held.has_settled(&seen, hold, after(at)));

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use agentbay_config::{Config, Overrides, Running, Seen, Source};
+use agentbay_config::{Config, Fingerprints, Overrides, RunningServer, Source};
 use agentbay_domain::{Environment, ServerAddress, terminal_safe_path};
 use agentbay_plugin_host::{Catalogue, Refusal, ScanOptions};
 use agentbay_runs::Snapshots;
@@ -24,7 +24,7 @@ pub(super) struct Reload {
     listen: SocketAddr,
     config: Config,
     /// The state of the files that `config` was read from.
-    seen: Seen,
+    seen: Fingerprints,
     held: HeldChange,
     catalogue: Catalogue,
     environment: Environment,
@@ -41,7 +41,7 @@ impl Reload {
         source: Source,
         overrides: Overrides,
         listen: SocketAddr,
-        seen: Seen,
+        seen: Fingerprints,
         loaded: Loaded,
         snapshots: Snapshots,
     ) -> Self {
@@ -94,7 +94,7 @@ impl Reload {
     async fn reload(&mut self, retry: bool) -> ReloadReport {
         let faults = self.read_settings();
         let Config { plugins, trust, limits, .. } = &self.config;
-        let options = ScanOptions { load_timeout: plugins.patience, retry };
+        let options = ScanOptions { load_timeout: plugins.load_timeout, retry };
         let set = self.catalogue.rescan(&plugins.dir, trust, &limits.plugin, options).await;
         self.log_refusals(&set.refusals);
         let loading = set.loading.clone();
@@ -108,7 +108,7 @@ impl Reload {
 
     /// Reads the settings. Returns the faults that keep them from being used.
     fn read_settings(&mut self) -> Vec<String> {
-        let running = Running { listen: self.listen, seen: &self.seen };
+        let running = RunningServer { listen: self.listen, seen: &self.seen };
         match agentbay_config::read(&self.source, &self.overrides, Some(running)) {
             Ok((config, seen)) => self.accept(config, seen),
             Err(error) => {
@@ -120,9 +120,9 @@ impl Reload {
     }
 
     /// Uses valid settings at once, unless they remove something.
-    fn accept(&mut self, config: Config, seen: Seen) -> Vec<String> {
+    fn accept(&mut self, config: Config, seen: Fingerprints) -> Vec<String> {
         let removed = removed((&self.config, &self.seen), (&config, &seen));
-        let hold = self.config.limits.reload.hold;
+        let hold = self.config.limits.reload.delay;
         if removed.is_empty() || self.held.has_settled(&seen, hold, Instant::now()) {
             self.held.clear();
             self.apply(config);
@@ -138,16 +138,16 @@ impl Reload {
 
     /// Applies settings. Those that are fixed at the start keep their values.
     fn apply(&mut self, config: Config) {
-        let fixed = |new: &Config| (new.server.listen, new.server.drain, new.plugins.clone());
+        let fixed = |new: &Config| (new.server.listen, new.server.shutdown_timeout, new.plugins.clone());
         if fixed(&config) != fixed(&self.config) {
             tracing::warn!(
-                "changes of server.listen, server.drain and plugins.dir, cache, watch, poll_interval, patience take effect at the next start"
+                "changes of server.listen, server.shutdown_timeout and plugins.dir, cache, watch, poll_interval, load_timeout take effect at the next start"
             );
         }
-        let (listen, drain, plugins) = fixed(&self.config);
+        let (listen, shutdown_timeout, plugins) = fixed(&self.config);
         self.config = config;
         self.config.server.listen = listen;
-        self.config.server.drain = drain;
+        self.config.server.shutdown_timeout = shutdown_timeout;
         self.config.plugins = plugins;
     }
 

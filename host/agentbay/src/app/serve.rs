@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agentbay_api::State;
+use agentbay_api::AppState;
 use agentbay_config::{Overrides, Plugins, Source};
 use agentbay_domain::Environment;
 use agentbay_os::process::{self, Watchdog};
@@ -38,7 +38,7 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     // From here on no change is missed.
     let watched = Watched { folders: vec![config.plugins.dir.clone()], files: source.watched() };
     let watch = Watch::new(watched, config.plugins.watching)?;
-    let loaded = with_config(&source, config.clone(), config.plugins.patience, &*screen).await?;
+    let loaded = with_config(&source, config.clone(), config.plugins.load_timeout, &*screen).await?;
     end_orphans(&loaded).await;
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
@@ -53,7 +53,7 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
 
     // The work may be large and git slow: nothing waits for it.
     let folders = worktrees::folders(&loaded.config);
-    tasks.spawn_until_stopped(prune_worktrees(runner.git().clone(), config.limits.run.git, folders));
+    tasks.spawn_until_stopped(prune_worktrees(runner.git().clone(), config.limits.run.git_timeout, folders));
     write_status(&tasks, &loaded, snapshots.clone(), listen);
     let reload = Reload::new(source, overrides, listen, seen, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
@@ -65,7 +65,7 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     start_watchdog(&watchdog);
     let runs = runner.clone();
     let models = show_models(snapshots.clone(), environment.clone(), Arc::clone(&screen));
-    let router = agentbay_api::router(State {
+    let router = agentbay_api::router(AppState {
         snapshots,
         reload: handle,
         runner: runs,
@@ -83,11 +83,11 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
 
     signals.received().await;
     tokio::select! {
-        () = drain(&runner, config.server.drain) => {}
+        () = drain(&runner, config.server.shutdown_timeout) => {}
         () = signals.received() => return Err(AppError::StoppedAtOnce),
     }
     tokio::select! {
-        () = stop(&tasks, config.limits.run.grace) => Ok(()),
+        () = stop(&tasks, config.limits.run.exit_grace) => Ok(()),
         () = signals.received() => Err(AppError::StoppedAtOnce),
     }
 }
@@ -101,7 +101,7 @@ fn create_plugin_folder(dir: &Path) {
 
 /// Ends the processes that are left of the runs of a killed server.
 async fn end_orphans(loaded: &Loaded) {
-    let grace = loaded.config.limits.run.grace;
+    let grace = loaded.config.limits.run.exit_grace;
     match tokio::task::spawn_blocking(move || process::end_orphans(grace)).await {
         Ok(0) => {}
         Ok(count) => tracing::warn!(count, "ended processes of runs whose server was killed"),

@@ -16,7 +16,7 @@ pub fn list(config: &Config) -> Vec<ListedWorktree> {
 /// Saves the work in worktrees whose server has ended, and removes them. Worktrees that are kept by a setting stay unless
 /// `all`. Returns each path with the result.
 pub async fn prune(config: &Config, environment: &Environment, all: bool) -> Vec<(PathBuf, Released)> {
-    release(&Git::new(environment.clone()), config.limits.run.git, folders(config), all).await
+    release(&Git::new(environment.clone()), config.limits.run.git_timeout, folders(config), all).await
 }
 
 /// The same for these folders. A git command may take as long as `limit`.

@@ -129,7 +129,7 @@ impl fmt::Display for InstallPlan {
         };
         writeln!(f, "  starts the programs     {}", words(&grant.programs, known(|grant| &grant.programs)))?;
         writeln!(f, "  sets the variables      {}", words(&grant.env, known(|grant| &grant.env)))?;
-        writeln!(f, "  shares files of a home  {}", words(&grant.home, known(|grant| &grant.home)))?;
+        writeln!(f, "  shares files of a home  {}", words(&grant.home_files, known(|grant| &grant.home_files)))?;
         if !imports.is_empty() {
             writeln!(f, "  imports, which trap     {}", imports.join(", "))?;
         }

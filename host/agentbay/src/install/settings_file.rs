@@ -94,7 +94,7 @@ mod tests {
             id: id.clone(),
             programs: none(),
             env: none(),
-            home: none(),
+            home_files: none(),
             sha256,
             wasi: Wasi::Refuse,
             limits: None,

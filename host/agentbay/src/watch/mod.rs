@@ -9,7 +9,7 @@ mod poll;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agentbay_config::Watching;
+use agentbay_config::WatchMode;
 
 use events::Events;
 use poll::Poll;
@@ -44,10 +44,10 @@ impl Watch {
     ///
     /// # Errors
     /// The operating system does not report changes.
-    pub fn new(watched: Watched, watching: Watching) -> notify::Result<Self> {
+    pub fn new(watched: Watched, watching: WatchMode) -> notify::Result<Self> {
         Ok(Self(match watching {
-            Watching::Events => Source::Events(Events::new(watched)?),
-            Watching::Poll { interval } => Source::Poll(Poll::new(watched, interval)),
+            WatchMode::Events => Source::Events(Events::new(watched)?),
+            WatchMode::Poll { interval } => Source::Poll(Poll::new(watched, interval)),
         }))
     }
 

@@ -1,46 +1,44 @@
 //! `POST /v1/chat/completions`: the Chat Completions surface of the OpenAI API, whole or streamed.
 //!
-//! `stream` and `whole` make the two kinds of answer out of what comes of the run. What is read and written stands in
-//! `agentbay_wire::chat`.
+//! `stream` and `whole` make the two kinds of answer from the steps of a run. The wire types are in `agentbay_wire::chat`.
 
 mod stream;
 mod whole;
 
 use agentbay_runs::{Request, Run};
-use agentbay_wire::chat::{ChatRequest, Heading, decode};
+use agentbay_wire::chat::{ChatRequest, CompletionMeta, decode};
 use axum::body::Body;
-use axum::extract::State as FromState;
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::State;
+use super::AppState;
 use super::body;
-use super::claim;
 use super::error::ApiError;
-use super::head;
+use super::{request_identity, run_headers};
 
-/// Runs the model's agent and answers with what it says.
+/// Runs the agent of the model, and answers with its output.
 pub(super) async fn completions(
-    FromState(state): FromState<State>,
+    State(state): State<AppState>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     let limits = state.snapshots.newest().limits.http;
-    let session = head::wanted_session(&headers)?;
+    let session = run_headers::session_header(&headers)?;
     let body = body::read(body, limits.body).await?;
-    let identity = claim::of(&headers, &body);
+    let identity = request_identity::of(&headers, &body);
     let ChatRequest { model, conversation, stream } = decode(&body)?;
     drop(body);
     let request = Request { model: model.clone(), conversation, partial: stream.is_some(), session };
     let run = state.runner.start(request, Some(identity))?;
-    let heading = heading(&run, model);
+    let meta = meta(&run, model);
     Ok(match stream {
-        Some(options) => stream::answer(run, heading, options, limits).await,
-        None => whole::answer(run, heading).await,
+        Some(options) => stream::answer(run, meta, options, limits).await,
+        None => whole::answer(run, meta).await,
     })
 }
 
-fn heading(run: &Run, model: String) -> Heading {
+fn meta(run: &Run, model: String) -> CompletionMeta {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Heading { id: format!("chatcmpl-{}", run.id()), created: now.as_secs(), model }
+    CompletionMeta { id: format!("chatcmpl-{}", run.id()), created: now.as_secs(), model }
 }

@@ -1,76 +1,76 @@
-//! An answer in chunks, as the agent speaks.
+//! A streamed answer: a chunk for each piece of the agent's output.
 //!
-//! The headers wait for the first event, so that a run which fails at once has a status of its own; but not for long,
-//! since clients wait for headers only so long. After that, a silent run gives signs of life.
+//! The headers wait for the first event, so that a run that fails at once has a status of its own; but not for long, since
+//! clients limit the wait for headers. After that, comments keep the stream of a silent run alive.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 
 use agentbay_domain::{HttpLimits, Outcome, Reply};
 use agentbay_runs::{Ended, Joined, Parts, Run, Step};
-use agentbay_wire::chat::{Chunk, ChunkChoice, Delta, Heading, StreamOptions, WireUsage, finish_reason};
+use agentbay_wire::chat::{Chunk, ChunkChoice, CompletionMeta, Delta, StreamOptions, WireUsage, finish_reason};
 use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use tokio::time::timeout;
 
 use crate::error::ApiError;
-use crate::head::Head;
+use crate::run_headers::RunHeaders;
 use crate::sse;
 
-/// Answers with chunks. If the client goes away, the run goes with it.
-pub(super) async fn answer(run: Run, heading: Heading, options: StreamOptions, limits: HttpLimits) -> Response {
-    let mut chunks = Chunks::new(run, heading, options, limits);
-    // Time's up is no failure: the answer begins without its first event.
-    let _in_time = timeout(limits.headers_after, chunks.first()).await;
-    let head = std::mem::take(&mut chunks.head);
-    chunks.head_is_out = true;
+/// Answers with chunks. A client that disconnects ends the run.
+pub(super) async fn answer(run: Run, meta: CompletionMeta, options: StreamOptions, limits: HttpLimits) -> Response {
+    let mut chunks = Chunks::new(run, meta, options, limits);
+    // A timeout is not a failure: the answer then starts without its first event.
+    let _in_time = timeout(limits.first_event_timeout, chunks.first()).await;
+    let headers = std::mem::take(&mut chunks.headers);
+    chunks.headers_sent = true;
     let mut response = match chunks.failed_at_once.take() {
         Some(failed) => failed.into_response(),
         None => chunks.into_response(),
     };
-    head.tell(response.headers_mut());
+    headers.apply(response.headers_mut());
     response
 }
 
-/// A run as the chunks of an answer. They are made as the client takes them.
+/// A run as the chunks of an answer, which are made when the client reads them.
 struct Chunks {
     run: Run,
-    heading: Heading,
+    meta: CompletionMeta,
     include_usage: bool,
     limits: HttpLimits,
     parts: Parts,
     ready: VecDeque<Bytes>,
     ended: bool,
-    /// Set if the run failed before anything had been said.
+    /// Set if the run failed before any output.
     failed_at_once: Option<ApiError>,
-    /// What the headers tell of the run, as far as it is known before they go out.
-    head: Head,
-    head_is_out: bool,
+    /// The headers of the run, as far as they are known before they are sent.
+    headers: RunHeaders,
+    headers_sent: bool,
 }
 
 impl Chunks {
-    fn new(run: Run, heading: Heading, options: StreamOptions, limits: HttpLimits) -> Self {
+    fn new(run: Run, meta: CompletionMeta, options: StreamOptions, limits: HttpLimits) -> Self {
         let mut chunks = Self {
             run,
-            heading,
+            meta,
             include_usage: options.include_usage,
             limits,
             parts: Parts::default(),
             ready: VecDeque::new(),
             ended: false,
             failed_at_once: None,
-            head: Head::default(),
-            head_is_out: false,
+            headers: RunHeaders::default(),
+            headers_sent: false,
         };
         chunks.push_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
         chunks
     }
 
-    /// Waits until there is something to say besides that an answer begins.
+    /// Waits for the first chunk after the one that opens the answer.
     async fn first(&mut self) {
-        let begun = self.ready.len();
-        while self.ready.len() == begun && !self.ended {
+        let opening = self.ready.len();
+        while self.ready.len() == opening && !self.ended {
             let step = self.run.next().await;
             if let Step::Ended(Ended { outcome: Outcome::Failed { failure, .. }, .. }) = step {
                 self.failed_at_once = Some(failure.into());
@@ -97,18 +97,18 @@ impl Chunks {
     }
 
     fn take(&mut self, step: Step) {
-        self.head.hear(&step);
+        self.headers.observe(&step);
         match step {
             Step::Reply(reply) => self.add(reply),
             Step::Trying { .. } | Step::Session(_) => {}
             Step::Failed(failed) => {
                 // Too late for the headers.
-                if self.head_is_out {
-                    self.ready.push_back(sse::comment(&format!("{failed}, trying again")));
+                if self.headers_sent {
+                    self.ready.push_back(sse::comment(&format!("{failed}, retrying")));
                 }
             }
             Step::PluginFailed(failed) => {
-                if self.head_is_out {
+                if self.headers_sent {
                     self.ready.push_back(sse::comment(&failed.to_string()));
                 }
             }
@@ -154,7 +154,7 @@ impl Chunks {
         }]);
         if self.include_usage {
             let usage = WireUsage::of(ended.usage, ended.usage_estimated);
-            self.ready.push_back(chunk(&self.heading, Vec::new(), Some(Some(usage))));
+            self.ready.push_back(chunk(&self.meta, Vec::new(), Some(Some(usage))));
         }
         self.ready.push_back(sse::DONE);
     }
@@ -165,7 +165,7 @@ impl Chunks {
 
     fn push(&mut self, choices: Vec<ChunkChoice<'_>>) {
         let usage = self.include_usage.then_some(None);
-        self.ready.push_back(chunk(&self.heading, choices, usage));
+        self.ready.push_back(chunk(&self.meta, choices, usage));
     }
 }
 
@@ -179,8 +179,8 @@ impl IntoResponse for Chunks {
     }
 }
 
-fn chunk(heading: &Heading, choices: Vec<ChunkChoice<'_>>, usage: Option<Option<WireUsage>>) -> Bytes {
-    let chunk = Chunk { heading, object: "chat.completion.chunk", choices, usage };
+fn chunk(meta: &CompletionMeta, choices: Vec<ChunkChoice<'_>>, usage: Option<Option<WireUsage>>) -> Bytes {
+    let chunk = Chunk { meta, object: "chat.completion.chunk", choices, usage };
     sse::data(&serde_json::to_string(&chunk).unwrap_or_default())
 }
 
@@ -191,11 +191,11 @@ mod tests {
 
     use super::*;
 
-    /// The status and the body of an answer to a run that was lost after this.
+    /// The status and the body of an answer to a run that was lost after these steps.
     async fn lost_after(steps: Vec<Step>) -> (u16, String) {
-        let heading = Heading { id: "i".to_owned(), created: 0, model: "m".to_owned() };
+        let meta = CompletionMeta { id: "i".to_owned(), created: 0, model: "m".to_owned() };
         let run = Run::lost_after(steps).await;
-        let response = answer(run, heading, StreamOptions { include_usage: false }, HttpLimits::default()).await;
+        let response = answer(run, meta, StreamOptions { include_usage: false }, HttpLimits::default()).await;
         let (head, body) = response.into_parts();
         (head.status.as_u16(), String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap())
     }
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_that_is_lost_before_it_spoke_has_a_status_of_its_own() {
+    async fn a_run_that_is_lost_before_any_output_has_a_status_of_its_own() {
         let (status, body) = lost_after(Vec::new()).await;
         assert_eq!(status, 500);
         assert!(body.starts_with("{\"error\":{\"message\":\"the run was lost"), "{body}");

@@ -1,63 +1,64 @@
-//! An answer in one piece.
+//! An answer that is not streamed.
 
 use agentbay_domain::{Category, Failure, Outcome};
 use agentbay_runs::{Answer, Ended, Run, Step};
-use agentbay_wire::chat::{AnswerMessage, Choice, Completion, Heading, WireUsage, finish_reason};
+use agentbay_wire::chat::{AnswerMessage, Choice, Completion, CompletionMeta, WireUsage, finish_reason};
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use tokio::task::spawn_blocking;
 
 use crate::error::ApiError;
-use crate::head::Head;
+use crate::run_headers::RunHeaders;
 
-/// Bytes of an answer of which a millisecond may be spent on writing it.
+/// Bytes of an answer that serializes within about a millisecond.
 const LONG: u64 = 256 * 1024;
 
-/// Waits for the run to end, and answers. If the client goes away, the run goes with it.
-pub(super) async fn answer(mut run: Run, heading: Heading) -> Response {
-    let mut said = Said::default();
+/// Waits for the end of the run, and answers. A client that disconnects ends the run.
+pub(super) async fn answer(mut run: Run, meta: CompletionMeta) -> Response {
+    let mut buffer = AnswerBuffer::default();
     loop {
         let step = run.next().await;
-        said.head.hear(&step);
+        buffer.headers.observe(&step);
         match step {
-            Step::Reply(reply) => said.answer.add(reply),
-            // Of a try that failed nothing was part of an answer.
+            Step::Reply(reply) => buffer.answer.add(reply),
+            // A failed attempt has sent nothing of an answer.
             Step::Trying { .. } | Step::Session(_) | Step::Failed(_) | Step::PluginFailed(_) => {}
-            Step::Ended(ended) => return said.written(heading, ended).await,
+            Step::Ended(ended) => return buffer.respond(meta, ended).await,
         }
-        if said.length() > run.unread() {
-            return said.too_long(run.unread());
+        if buffer.length() > run.answer_buffer() {
+            return buffer.too_long(run.answer_buffer());
         }
     }
 }
 
-/// What the agent has said.
+/// The output of the agent so far.
 #[derive(Debug, Default)]
-struct Said {
+struct AnswerBuffer {
     answer: Answer,
-    head: Head,
+    headers: RunHeaders,
 }
 
-impl Said {
-    /// The answer, written as JSON in one go: off the threads that serve if that takes long.
-    async fn written(self, heading: Heading, ended: Ended) -> Response {
+impl AnswerBuffer {
+    /// Serializes the answer: a long one on a thread that serves no requests.
+    async fn respond(self, meta: CompletionMeta, ended: Ended) -> Response {
         if self.length().max(ended.outcome.text_len() as u64) < LONG {
-            return self.into_answer(heading, ended);
+            return self.into_answer(meta, ended);
         }
-        let written = spawn_blocking(move || self.into_answer(heading, ended)).await;
-        written.unwrap_or_else(|lost| {
-            let failure = Failure::new(Category::Unknown, "the answer was lost while it was written", lost.to_string());
+        let response = spawn_blocking(move || self.into_answer(meta, ended)).await;
+        response.unwrap_or_else(|lost| {
+            let failure =
+                Failure::new(Category::Unknown, "the answer was lost during its serialization", lost.to_string());
             ApiError::from(failure).into_response()
         })
     }
 
-    fn into_answer(self, heading: Heading, ended: Ended) -> Response {
-        let head = self.head.clone();
-        let mut response = match self.into_completion(heading, ended) {
+    fn into_answer(self, meta: CompletionMeta, ended: Ended) -> Response {
+        let headers = self.headers.clone();
+        let mut response = match self.into_completion(meta, ended) {
             Ok(completion) => Json(completion).into_response(),
             Err(failed) => failed.into_response(),
         };
-        head.tell(response.headers_mut());
+        headers.apply(response.headers_mut());
         response
     }
 
@@ -65,16 +66,17 @@ impl Said {
         (self.answer.content.len() + self.answer.reasoning.len()) as u64
     }
 
-    fn too_long(self, most: u64) -> Response {
-        let message =
-            format!("the answer is longer than {most} bytes: have it streamed, or raise `limits.unread` in proxy.toml");
+    fn too_long(self, limit: u64) -> Response {
+        let message = format!(
+            "the answer is longer than {limit} bytes: request it with `\"stream\": true`, or raise `limits.answer_buffer` in proxy.toml"
+        );
         let failed = ApiError::from(Failure::new(Category::Unknown, message, ""));
         let mut response = failed.with_partial(Some(self.answer.content)).into_response();
-        self.head.tell(response.headers_mut());
+        self.headers.apply(response.headers_mut());
         response
     }
 
-    fn into_completion(self, heading: Heading, ended: Ended) -> Result<Completion, ApiError> {
+    fn into_completion(self, meta: CompletionMeta, ended: Ended) -> Result<Completion, ApiError> {
         let Answer { content, reasoning, .. } = self.answer;
         let (stop, answer) = match ended.outcome {
             Outcome::Finished { stop, answer } => (stop, answer),
@@ -87,7 +89,7 @@ impl Said {
         let message = AnswerMessage { role: "assistant", content, refusal: (), reasoning_content: reasoning };
         let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(stop) };
         let usage = WireUsage::of(ended.usage, ended.usage_estimated);
-        Ok(Completion { heading, object: "chat.completion", choices: [choice], usage })
+        Ok(Completion { meta, object: "chat.completion", choices: [choice], usage })
     }
 }
 
@@ -99,12 +101,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_run_that_is_lost_is_an_error_with_what_there_was() {
-        let heading = Heading { id: "i".to_owned(), created: 0, model: "m".to_owned() };
+    async fn a_run_that_is_lost_is_an_error_with_the_partial_answer() {
+        let meta = CompletionMeta { id: "i".to_owned(), created: 0, model: "m".to_owned() };
         let part = Part::Text { continues: false };
         let half = [Reply::Opened { at: 0, part }, Reply::Added { at: 0, text: "half".to_owned() }];
         let run = Run::lost_after(half.map(Step::Reply)).await;
-        let (head, body) = answer(run, heading).await.into_parts();
+        let (head, body) = answer(run, meta).await.into_parts();
         let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         assert_eq!(head.status, 500);
         assert!(body.contains("the run was lost") && body.contains("\"partial\":\"half\""), "{body}");

@@ -1,14 +1,14 @@
-//! Which files are read, and how they go together.
+//! Which files are read, and how they are combined.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agentbay_domain::{CliTarget, Environment, Keep, Model, Worktree};
 
-use super::super::{Limits, Models, Overrides, Plugins, Running, Seen, Watching, read};
+use super::super::{Fingerprints, Limits, Models, Overrides, Plugins, RunningServer, WatchMode, read};
 use super::{Folder, driver, model, of_target, printed, target};
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The example of the specification.
 const REGISTRY: &str = r#"{
@@ -30,7 +30,7 @@ const REGISTRY: &str = r#"{
 }"#;
 
 #[test]
-fn without_a_file_there_is_a_model_for_every_driver_found() {
+fn without_a_file_there_is_a_model_for_every_known_cli_on_path() {
     let folder = Folder::with(&[]);
     let config = folder.load().unwrap();
     let Models::Discovered { template } = config.models else { panic!("no file configures models") };
@@ -39,7 +39,7 @@ fn without_a_file_there_is_a_model_for_every_driver_found() {
 }
 
 #[test]
-fn the_registry_names_driver_repository_and_agent_file() {
+fn models_json_sets_driver_repository_and_agent_file() {
     let folder = Folder::with(&[("models.json", REGISTRY)]);
     let expected =
         [("codex-repoX", "codex"), ("gemini-repoZ", "gemini"), ("qwen-repoY", "qwen")].map(|(name, driver)| {
@@ -52,7 +52,7 @@ fn the_registry_names_driver_repository_and_agent_file() {
 }
 
 #[test]
-fn the_registry_stands_beside_the_settings_and_takes_their_defaults() {
+fn models_json_is_read_beside_the_settings_and_uses_their_defaults() {
     let mut folder = Folder::with(&[
         ("etc/my.toml", "[defaults]\ntimeout = 7\n[models.a]\ndriver = \"echo\"\nrepo = \"x\""),
         ("etc/models.json", r#"{ "b": { "driver": "codex", "repoPath": "y", "agentFile": "", "worktree": true } }"#),
@@ -72,7 +72,7 @@ fn the_registry_stands_beside_the_settings_and_takes_their_defaults() {
 }
 
 #[test]
-fn files_that_may_yet_come_are_watched() {
+fn files_that_do_not_exist_yet_are_watched() {
     let folder = Folder::with(&[]);
     let watched: [PathBuf; 2] = ["proxy.toml", "models.json"].map(|name| folder.path().join(name));
     assert_eq!(folder.source.watched(), watched);
@@ -89,14 +89,14 @@ fn a_name_in_both_files_is_a_fault_that_names_both_places() {
 }
 
 #[test]
-fn a_file_that_was_asked_for_has_to_be_there() {
+fn a_missing_file_of_the_option_config_is_a_fault() {
     let mut folder = Folder::with(&[]);
     folder.source.config = Some("no/such.toml".into());
-    assert_eq!(folder.faults(), ["no/such.toml: there is no such file; `--config` names it"]);
+    assert_eq!(folder.faults(), ["no/such.toml: the file that `--config` names does not exist"]);
 }
 
 #[test]
-fn a_file_that_cannot_be_parsed_is_one_fault() {
+fn a_file_that_cannot_be_parsed_has_one_fault() {
     let folder = Folder::with(&[("proxy.toml", "[server]\nlisten = 1 2\n"), ("models.json", "{\n \"a\": {\n")]);
     let faults = folder.faults();
     assert_eq!(faults.len(), 2);
@@ -113,7 +113,7 @@ fn a_file_that_is_not_text_is_a_fault() {
 
 #[test]
 fn a_byte_order_mark_is_no_fault() {
-    let folder = Folder::with(&[("proxy.toml", "\u{feff}limits.line = 1"), ("models.json", "\u{feff}{}")]);
+    let folder = Folder::with(&[("proxy.toml", "\u{feff}limits.output_line = 1"), ("models.json", "\u{feff}{}")]);
     assert_eq!(folder.models(), []);
 }
 
@@ -125,14 +125,14 @@ fn the_folders_of_plugins_follow_the_xdg_variables_that_are_absolute() {
     let expected = Plugins {
         dir: "/data/agentbay/plugins".into(),
         cache: "/home/me/.cache/agentbay".into(),
-        watching: Watching::Events,
-        patience: PATIENCE,
+        watching: WatchMode::Events,
+        load_timeout: LOAD_TIMEOUT,
     };
     assert_eq!(folder.load().unwrap().plugins, expected);
 }
 
 #[test]
-fn without_a_home_the_folders_have_to_be_set() {
+fn without_home_the_plugin_folders_must_be_set() {
     let mut folder = Folder::with(&[]);
     folder.source.environment = Environment::default();
     let expected = ["dir", "cache"].map(|key| {
@@ -142,14 +142,15 @@ fn without_a_home_the_folders_have_to_be_set() {
 
     let mut folder = Folder::with(&[("proxy.toml", "plugins = { dir = \"/a\", cache = \"/b\" }")]);
     folder.source.environment = Environment::default();
-    let expected = Plugins { dir: "/a".into(), cache: "/b".into(), watching: Watching::Events, patience: PATIENCE };
+    let expected =
+        Plugins { dir: "/a".into(), cache: "/b".into(), watching: WatchMode::Events, load_timeout: LOAD_TIMEOUT };
     assert_eq!(folder.load().unwrap().plugins, expected);
 }
 
-/// What is wrong with settings for a server that listens on this address already.
+/// The faults of settings for a server that already listens on this address.
 fn faults_of_running(listen: &str, text: &str) -> Vec<String> {
     let folder = Folder::with(&[("proxy.toml", text)]);
-    let running = Running { listen: listen.parse().unwrap(), seen: &Seen::default() };
+    let running = RunningServer { listen: listen.parse().unwrap(), seen: &Fingerprints::default() };
     match read(&folder.source, &Overrides::default(), Some(running)) {
         Ok(_) => Vec::new(),
         Err(error) => printed(&error),
@@ -157,18 +158,18 @@ fn faults_of_running(listen: &str, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_server_that_others_reach_keeps_its_keys_whatever_address_a_new_file_names() {
-    let told = |line: &str| {
+fn a_server_that_other_machines_can_reach_keeps_its_keys_when_a_new_file_sets_another_address() {
+    let expected = |line: &str| {
         vec![format!(
             "proxy.toml:{line} server.api_keys: the server listens on 0.0.0.0:8787, which can be reached from other \
-             machines: without a key anyone there could run agents here; keep a key until it is started again on another \
+             machines: without a key anyone there could run agents here; keep a key until the server is restarted on another \
              address"
         )]
     };
     for text in ["server.listen = \"127.0.0.1:8787\"\n", "server.listen = \"127.0.0.1:8787\"\nserver.api_keys = []\n"] {
-        assert_eq!(faults_of_running("0.0.0.0:8787", text), told("1:"), "{text}");
+        assert_eq!(faults_of_running("0.0.0.0:8787", text), expected("1:"), "{text}");
     }
-    assert_eq!(faults_of_running("0.0.0.0:8787", "[models]\n"), told(""));
+    assert_eq!(faults_of_running("0.0.0.0:8787", "[models]\n"), expected(""));
     assert_eq!(faults_of_running("0.0.0.0:8787", "server.api_keys = [\"k\"]\n"), [""; 0]);
     assert_eq!(faults_of_running("[::1]:8787", "server.listen = \"127.0.0.1:8787\"\n"), [""; 0]);
     assert_eq!(faults_of_running("127.0.0.1:8787", "server.listen = \"0.0.0.0:80\"\n").len(), 1);

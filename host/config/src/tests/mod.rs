@@ -1,7 +1,8 @@
-//! Whole files through [`load`](super::load): what is read, what is wrong and what holds without a file.
+//! Whole files through [`load`](super::load): settings, faults, and defaults without a file.
 
 mod faults;
 mod files;
+mod renamed;
 mod sample;
 mod settings;
 
@@ -43,7 +44,7 @@ impl Folder {
         load(&self.source, &Overrides::default())
     }
 
-    /// The models of settings that are right.
+    /// The models of valid settings.
     fn models(&self) -> Vec<Model> {
         match self.load().unwrap().models {
             Models::Configured(models) => models.into_values().collect(),
@@ -51,7 +52,7 @@ impl Folder {
         }
     }
 
-    /// The faults of settings that are wrong, as they are printed.
+    /// The faults of invalid settings, as they are printed.
     fn faults(&self) -> Vec<String> {
         printed(&self.load().unwrap_err())
     }
@@ -96,7 +97,7 @@ fn target(model: &str, driven_by: &str, repo: impl Into<PathBuf>) -> CliTarget {
         model: None,
         program: None,
         permission: Permission::WorkspaceWrite,
-        repo_runs: NonZeroUsize::MIN,
+        max_repo_runs: NonZeroUsize::MIN,
         env: vec![],
         options: vec![],
     }

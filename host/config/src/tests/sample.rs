@@ -1,15 +1,15 @@
-//! The repository's own proxy.toml: what it says works, and so does all that it only shows.
+//! The sample proxy.toml of the repository: its settings are valid, with and without those in comments.
 
 use std::collections::BTreeSet;
 
 use agentbay_domain::{CliTarget, Model, PluginId};
 
-use super::super::{Limits, Models, Plugins, Watching};
+use super::super::{Limits, Models, Plugins, WatchMode};
 use super::{Folder, cli, model, of_target, target};
 
 const SAMPLE: &str = include_str!("../../../../proxy.toml");
 
-/// The sample with every setting that it shows in a comment: a line of prose has a space after its `#`.
+/// The sample with every setting that is in a comment: a line of prose has a space after its `#`.
 fn with_all_settings() -> String {
     let lines = SAMPLE.lines().map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
@@ -23,14 +23,14 @@ fn the_sample_serves_the_model_echo() {
 }
 
 #[test]
-fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
+fn every_setting_of_the_sample_is_valid_and_shows_the_default() {
     let folder = Folder::with(&[("proxy.toml", &with_all_settings())]);
     let config = folder.load().unwrap();
     assert_eq!(config.limits, Limits::default());
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
     assert_eq!(
         config.plugins,
-        Plugins { dir, cache, watching: Watching::Events, patience: std::time::Duration::from_secs(10) }
+        Plugins { dir, cache, watching: WatchMode::Events, load_timeout: std::time::Duration::from_secs(10) }
     );
     let granted: Vec<_> = config.trust.grants.keys().map(PluginId::as_str).collect();
     assert_eq!((config.trust.require_pin, config.trust.signers.len(), granted), (false, 1, vec!["my-cli"]));
@@ -47,17 +47,17 @@ fn all_that_the_sample_shows_is_known_and_the_defaults_are_as_it_says() {
 }
 
 #[test]
-fn the_sample_shows_every_key() {
+fn the_sample_has_every_key() {
     let text = with_all_settings();
     let mut shown = BTreeSet::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         shown.extend(line.split_once(" = ").map(|(key, _)| key));
     }
-    let known = "listen api_keys allowed_hosts allowed_origins dir cache watch poll_interval patience repo agent_file worktree policy permission timeout env driver model \
-                 program options connections request_head body headers_after keep_alive plugin_file plugin_read plugin_memory plugin_call_cpu \
-                 plugin_run_cpu plugin_result plugin_compile plugin_compile_memory plugin_instances plugin_events plugin_output \
-                 plugin_notices line stderr grace pipe_silence settle stdin git open_line program_busy drain linger output unread runs queue queue_wait \
-                 retry_first retry_longest failure_memory reload_hold idle_timeout retries fallback max_runs repo_runs limits require_pin signed_by \
-                 programs home sha256 wasi";
+    let known = "listen api_keys allowed_hosts allowed_origins dir cache watch poll_interval load_timeout repo agent_file worktree policy permission timeout env driver model \
+                 program options connections request_header_timeout body first_event_timeout keep_alive plugin_file plugin_read_timeout plugin_memory plugin_call_cpu \
+                 plugin_run_cpu plugin_result plugin_compile_timeout plugin_compile_memory plugin_instances plugin_events plugin_output \
+                 plugin_notices output_line stderr_tail exit_grace open_pipe_timeout late_output_timeout stdin_buffer git_timeout partial_line_timeout program_busy_timeout shutdown_timeout disconnect_grace output answer_buffer runs queue queue_wait \
+                 retry_initial_delay retry_max_delay failure_cache_ttl reload_delay idle_timeout retries fallback max_runs max_repo_runs limits require_pin signed_by \
+                 programs home_files sha256 wasi";
     assert_eq!(shown, known.split(' ').collect());
 }

@@ -1,4 +1,4 @@
-//! What each key of proxy.toml sets.
+//! The keys of proxy.toml and the values that they set.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use agentbay_domain::{
     PluginLimits, QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
 };
 
-use super::super::{Limits, Overrides, Plugins, Server, Watching, load};
+use super::super::{Limits, Overrides, Plugins, Server, WatchMode, load};
 use super::{Folder, cli, driver, model, of_target, target};
 
 fn env(settings: &[(&str, EnvSetting)]) -> Vec<(String, EnvSetting)> {
@@ -19,8 +19,8 @@ fn worktree(dir: &str, keep: Keep) -> Worktree {
     Worktree { dir: dir.into(), base: "HEAD".to_owned(), keep }
 }
 
-fn server(listen: &str, access: Access, drain: u64) -> Server {
-    Server { listen: listen.parse().unwrap(), access, drain: Duration::from_secs(drain) }
+fn server(listen: &str, access: Access, shutdown: u64) -> Server {
+    Server { listen: listen.parse().unwrap(), access, shutdown_timeout: Duration::from_secs(shutdown) }
 }
 
 #[test]
@@ -28,31 +28,34 @@ fn an_empty_file_gives_the_defaults() {
     let config = Folder::with(&[("proxy.toml", "")]).load().unwrap();
     assert_eq!(config.server, server("127.0.0.1:8787", Access::default(), 30));
     let (dir, cache) = ("/home/me/.local/share/agentbay/plugins".into(), "/home/me/.cache/agentbay".into());
-    assert_eq!(config.plugins, Plugins { dir, cache, watching: Watching::Events, patience: Duration::from_secs(10) });
+    assert_eq!(
+        config.plugins,
+        Plugins { dir, cache, watching: WatchMode::Events, load_timeout: Duration::from_secs(10) }
+    );
     assert_eq!(config.limits, Limits::default());
     assert_eq!(Folder::with(&[("proxy.toml", "")]).models(), []);
 }
 
 #[test]
-fn the_server_and_its_folders_are_where_they_are_set_to_be() {
+fn the_keys_of_server_and_plugins_are_read() {
     let folder = Folder::with(&[(
         "proxy.toml",
         r#"
         server = { listen = "0.0.0.0:80", api_keys = ["one", "two"], allowed_hosts = ["Box.local:80", "[::1]"],
-            allowed_origins = ["https://Chat.example", "http://localhost:3000"], drain = 0 }
-        plugins = { dir = "./plugins", cache = "~/cache", watch = "poll", poll_interval = "5s", patience = 0 }
+            allowed_origins = ["https://Chat.example", "http://localhost:3000"], shutdown_timeout = 0 }
+        plugins = { dir = "./plugins", cache = "~/cache", watch = "poll", poll_interval = "5s", load_timeout = 0 }
         "#,
     )]);
     let config = folder.load().unwrap();
     let access =
         Access::new(["one", "two"], ["box.local:80", "[::1]"], ["https://chat.example", "http://localhost:3000"]);
     assert_eq!(config.server, server("0.0.0.0:80", access, 0));
-    let (dir, watching) = (folder.path().join("plugins"), Watching::Poll { interval: Duration::from_secs(5) });
-    assert_eq!(config.plugins, Plugins { dir, cache: "/home/me/cache".into(), watching, patience: Duration::ZERO });
+    let (dir, watching) = (folder.path().join("plugins"), WatchMode::Poll { interval: Duration::from_secs(5) });
+    assert_eq!(config.plugins, Plugins { dir, cache: "/home/me/cache".into(), watching, load_timeout: Duration::ZERO });
 }
 
 #[test]
-fn the_command_line_goes_before_the_file() {
+fn the_command_line_overrides_the_file() {
     let folder = Folder::with(&[("proxy.toml", "server.listen = \"0.0.0.0:80\"")]);
     let listen = Some("[::1]:0".parse().unwrap());
     let config = load(&folder.source, &Overrides { listen }).unwrap();
@@ -67,58 +70,58 @@ fn every_limit_has_its_key() {
         [limits]
         body = 1
         connections = 24
-        request_head = "25s"
-        headers_after = 0
+        request_header_timeout = "25s"
+        first_event_timeout = 0
         keep_alive = "3s"
-        linger = "4s"
+        disconnect_grace = "4s"
         plugin_file = "4 KiB"
-        plugin_read = "20s"
+        plugin_read_timeout = "20s"
         plugin_memory = "5 kB"
         plugin_call_cpu = "6ms"
         plugin_run_cpu = "1m 7s"
         plugin_result = "8MiB"
-        plugin_compile = "15s"
+        plugin_compile_timeout = "15s"
         plugin_compile_memory = "19 MB"
         plugin_instances = 16
         plugin_events = 17
         plugin_output = 18
         plugin_notices = 0
-        line = "9 b"
-        stderr = 0
-        grace = "0s"
-        pipe_silence = "20ms"
-        settle = "22ms"
-        stdin = 21
-        git = "20s"
-        open_line = "22ms"
-        program_busy = "23ms"
+        output_line = "9 b"
+        stderr_tail = 0
+        exit_grace = "0s"
+        open_pipe_timeout = "20ms"
+        late_output_timeout = "22ms"
+        stdin_buffer = 21
+        git_timeout = "20s"
+        partial_line_timeout = "22ms"
+        program_busy_timeout = "23ms"
         output = 10
-        unread = 11
+        answer_buffer = 11
         runs = 12
         queue = 0
         queue_wait = "13s"
-        retry_first = 0
-        retry_longest = "14s"
-        failure_memory = 0
-        reload_hold = "20s"
+        retry_initial_delay = 0
+        retry_max_delay = "14s"
+        failure_cache_ttl = 0
+        reload_delay = "20s"
         "#,
     )]);
     let expected = Limits {
-        connections: ConnectionLimits { most: 24, head: Duration::from_secs(25) },
+        connections: ConnectionLimits { max: 24, header_timeout: Duration::from_secs(25) },
         http: HttpLimits {
             body: 1,
-            headers_after: Duration::ZERO,
+            first_event_timeout: Duration::ZERO,
             keep_alive: Duration::from_secs(3),
-            linger: Duration::from_secs(4),
+            disconnect_grace: Duration::from_secs(4),
         },
         plugin: PluginLimits {
             file: 4096,
-            read: Duration::from_secs(20),
+            read_timeout: Duration::from_secs(20),
             memory: 5000,
             call_cpu: Duration::from_millis(6),
             run_cpu: Duration::from_secs(67),
             result: 8 * 1024 * 1024,
-            compile: Duration::from_secs(15),
+            compile_timeout: Duration::from_secs(15),
             compile_memory: 19_000_000,
             instances: 16,
             events: 17,
@@ -126,21 +129,25 @@ fn every_limit_has_its_key() {
             notices: 0,
         },
         run: RunLimits {
-            line: 9,
+            output_line: 9,
             output: 10,
-            unread: 11,
-            stderr: 0,
-            grace: Duration::ZERO,
-            pipe_silence: Duration::from_millis(20),
-            settle: Duration::from_millis(22),
-            stdin: 21,
-            git: Duration::from_secs(20),
-            open_line: Duration::from_millis(22),
-            program_busy: Duration::from_millis(23),
+            answer_buffer: 11,
+            stderr_tail: 0,
+            exit_grace: Duration::ZERO,
+            open_pipe_timeout: Duration::from_millis(20),
+            late_output_timeout: Duration::from_millis(22),
+            stdin_buffer: 21,
+            git_timeout: Duration::from_secs(20),
+            partial_line_timeout: Duration::from_millis(22),
+            program_busy_timeout: Duration::from_millis(23),
         },
         queue: QueueLimits { runs: 12, length: 0, wait: Duration::from_secs(13) },
-        retry: RetryLimits { first: Duration::ZERO, longest: Duration::from_secs(14), failure_memory: Duration::ZERO },
-        reload: ReloadLimits { hold: Duration::from_secs(20) },
+        retry: RetryLimits {
+            initial_delay: Duration::ZERO,
+            max_delay: Duration::from_secs(14),
+            failure_cache_ttl: Duration::ZERO,
+        },
+        reload: ReloadLimits { delay: Duration::from_secs(20) },
     };
     assert_eq!(folder.load().unwrap().limits, expected);
 }
@@ -164,8 +171,8 @@ fn every_key_of_a_model_is_read() {
         retries = 0
         fallback = ["other", "a/b.c:d"]
         max_runs = 3
-        repo_runs = 4
-        limits = { line = 5, output = 6, unread = 7, stderr = 8, grace = 9, pipe_silence = 10, settle = 12, stdin = 11, git = 12, open_line = 12, program_busy = 13 }
+        max_repo_runs = 4
+        limits = { output_line = 5, output = 6, answer_buffer = 7, stderr_tail = 8, exit_grace = 9, open_pipe_timeout = 10, late_output_timeout = 12, stdin_buffer = 11, git_timeout = 12, partial_line_timeout = 12, program_busy_timeout = 13 }
         env = { A = "1", B = true, C = false, D = "" }
         options = { text = "plain", yes = true, n = 3, f = 1.5, when = 2026-01-02, list = ["a", 1], t = { x = [] } }
         [models.other]
@@ -193,7 +200,7 @@ fn every_key_of_a_model_is_read() {
         model: Some("gpt-5".to_owned()),
         program: Some(folder.path().join("bin/agent")),
         permission: Permission::ReadOnly,
-        repo_runs: NonZeroUsize::new(4).unwrap(),
+        max_repo_runs: NonZeroUsize::new(4).unwrap(),
         env: env(&[
             ("A", EnvSetting::Set("1".to_owned())),
             ("B", EnvSetting::Pass),
@@ -210,17 +217,17 @@ fn every_key_of_a_model_is_read() {
         fallback: vec!["other".to_owned()],
         max_runs: NonZeroUsize::new(3),
         limits: RunLimits {
-            line: 5,
+            output_line: 5,
             output: 6,
-            unread: 7,
-            stderr: 8,
-            grace: Duration::from_secs(9),
-            pipe_silence: Duration::from_secs(10),
-            settle: Duration::from_secs(12),
-            stdin: 11,
-            git: Duration::from_secs(12),
-            open_line: Duration::from_secs(12),
-            program_busy: Duration::from_secs(13),
+            answer_buffer: 7,
+            stderr_tail: 8,
+            exit_grace: Duration::from_secs(9),
+            open_pipe_timeout: Duration::from_secs(10),
+            late_output_timeout: Duration::from_secs(12),
+            stdin_buffer: 11,
+            git_timeout: Duration::from_secs(12),
+            partial_line_timeout: Duration::from_secs(12),
+            program_busy_timeout: Duration::from_secs(13),
         },
         ..of_target("a/b.c:d", cli)
     };
@@ -228,7 +235,7 @@ fn every_key_of_a_model_is_read() {
 }
 
 #[test]
-fn what_a_model_does_not_say_comes_from_the_defaults() {
+fn a_model_has_the_defaults_for_keys_that_it_does_not_set() {
     let folder = Folder::with(&[(
         "proxy.toml",
         r#"
@@ -242,7 +249,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         retries = 1
         fallback = ["none", "all"]
         max_runs = 2
-        repo_runs = 3
+        max_repo_runs = 3
         env = { A = "1", B = true }
         [models.all]
         driver = "codex"
@@ -257,8 +264,8 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         retries = 2
         fallback = []
         max_runs = 7
-        repo_runs = 1
-        limits.line = 1
+        max_repo_runs = 1
+        limits.output_line = 1
         env = { B = false, C = "2" }
         [models.tree]
         driver = "qwen"
@@ -270,7 +277,7 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
     let limits = RunLimits { output: 5, ..RunLimits::default() };
     let all = CliTarget {
         repo_key: "defaults.repo".to_owned(),
-        repo_runs: NonZeroUsize::new(3).unwrap(),
+        max_repo_runs: NonZeroUsize::new(3).unwrap(),
         agent_file: None,
         worktree: Some(worktree("/home/me/trees", Keep::Changed)),
         permission: Permission::FullAccess,
@@ -295,15 +302,18 @@ fn what_a_model_does_not_say_comes_from_the_defaults() {
         ]),
         ..target("none", "gemini", "/other")
     };
-    let none =
-        Model { max_runs: NonZeroUsize::new(7), limits: RunLimits { line: 1, ..limits }, ..of_target("none", none) };
+    let none = Model {
+        max_runs: NonZeroUsize::new(7),
+        limits: RunLimits { output_line: 1, ..limits },
+        ..of_target("none", none)
+    };
     let fallback = vec!["none".to_owned(), "all".to_owned()];
     let tree = Model { name: "tree".to_owned(), target: tree.into(), fallback, ..all.clone() };
     assert_eq!(folder.models(), [all, none, tree]);
 }
 
 #[test]
-fn worktrees_have_a_folder_by_default_and_a_bare_program_stays_bare() {
+fn worktrees_have_a_default_folder_and_a_bare_program_stays_bare() {
     let text = "[models.x]\ndriver = \"codex\"\nrepo = \"~\"\nworktree = true\nprogram = \"codex-beta\"\n";
     let expected = CliTarget {
         worktree: Some(worktree("/tmp/agenticllm", Keep::Never)),
@@ -318,7 +328,7 @@ fn path(text: &str) -> RepoPath {
 }
 
 #[test]
-fn a_policy_takes_from_the_defaults_what_it_does_not_say() {
+fn a_policy_has_the_defaults_for_keys_that_it_does_not_set() {
     let helpers = |defaults: &str, own: &str| {
         let text = format!("[defaults]\n{defaults}\n[models.x]\ndriver = \"echo\"\nrepo = \".\"\n{own}\n");
         Folder::with(&[("proxy.toml", &text)]).models().first().map(cli).unwrap().helpers
@@ -335,7 +345,7 @@ fn a_policy_takes_from_the_defaults_what_it_does_not_say() {
 }
 
 #[test]
-fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
+fn the_table_of_a_plugin_is_read_and_other_plugins_have_the_defaults() {
     let key = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
     let sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     let text = format!(
@@ -346,10 +356,10 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
         [plugins.my-cli]
         programs = ["my-cli", "node"]
         env = []
-        home = ["auth.json"]
+        home_files = ["auth.json"]
         sha256 = "{sum}"
         wasi = "trap"
-        limits = {{ file = 1, read = 11, compile = 2, compile_memory = 10, memory = 3, instances = 4, call_cpu = 5, run_cpu = 6, result = 7, events = 8,
+        limits = {{ file = 1, read_timeout = 11, compile_timeout = 2, compile_memory = 10, memory = 3, instances = 4, call_cpu = 5, run_cpu = 6, result = 7, events = 8,
                    output = 9, notices = 0 }}
         [plugins.codex]
         [limits]
@@ -360,8 +370,8 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
     let all = PluginLimits { memory: 1024 * 1024, ..PluginLimits::default() };
     let limits = PluginLimits {
         file: 1,
-        read: Duration::from_secs(11),
-        compile: Duration::from_secs(2),
+        read_timeout: Duration::from_secs(11),
+        compile_timeout: Duration::from_secs(2),
         compile_memory: 10,
         memory: 3,
         instances: 4,
@@ -375,7 +385,7 @@ fn what_is_said_of_plugins_is_read_and_the_rest_is_as_for_all() {
     let mine = Grant {
         programs: names(&["my-cli", "node"]),
         env: names(&[]),
-        home: names(&["auth.json"]),
+        home_files: names(&["auth.json"]),
         sha256: Some(Sha256Sum::of(b"")),
         wasi: Wasi::Trap,
         limits,

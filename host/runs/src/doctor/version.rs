@@ -94,7 +94,7 @@ async fn ask(
         variables,
         run: None,
         grace: Duration::from_secs(1),
-        pipe_silence: RunLimits::default().pipe_silence,
+        pipe_silence: RunLimits::default().open_pipe_timeout,
     };
     let Ok(captured) = timeout(TIMEOUT, capture(command, "", KEPT)).await else {
         return Err(format!("did not end within {}", humantime::format_duration(TIMEOUT)));

@@ -1,28 +1,28 @@
-//! What the chat surface writes, as the OpenAI API spells it.
+//! The responses of the chat surface, in the form of the OpenAI API.
 
 use agentbay_domain::{StopReason, Usage};
 use serde::Serialize;
 
-/// What stands at the head of an answer, and of every chunk of one.
+/// The fields that a whole answer and every chunk share.
 #[derive(Debug, Clone, Serialize)]
-pub struct Heading {
-    /// The name of the answer: `chatcmpl-` and the run.
+pub struct CompletionMeta {
+    /// The id of the answer: `chatcmpl-` and the id of the run.
     pub id: String,
-    /// When it was made, in seconds since 1970.
+    /// The time of creation, in seconds since 1970.
     pub created: u64,
-    /// The name of the model that was asked.
+    /// The name of the requested model.
     pub model: String,
 }
 
 /// A whole answer.
 #[derive(Debug, Serialize)]
 pub struct Completion {
-    /// What stands at the head.
+    /// The shared fields.
     #[serde(flatten)]
-    pub heading: Heading,
-    /// What kind of object it is.
+    pub meta: CompletionMeta,
+    /// The type of the object.
     pub object: &'static str,
-    /// The choices, of which there is one; none in the last chunk, which has the usage.
+    /// The only choice.
     pub choices: [Choice; 1],
     /// The tokens used.
     pub usage: WireUsage,
@@ -33,24 +33,24 @@ pub struct Completion {
 pub struct Choice {
     /// Always 0.
     pub index: u8,
-    /// What the agent said.
+    /// The agent's message.
     pub message: AnswerMessage,
     /// Always null.
     pub logprobs: (),
-    /// Why it ended.
+    /// The reason of the end.
     pub finish_reason: &'static str,
 }
 
 /// The message of a whole answer.
 #[derive(Debug, Serialize)]
 pub struct AnswerMessage {
-    /// Who speaks.
+    /// The role of the author.
     pub role: &'static str,
     /// Text of the answer.
     pub content: String,
     /// Always null.
     pub refusal: (),
-    /// What the agent thought.
+    /// The reasoning of the agent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning_content: String,
 }
@@ -58,14 +58,14 @@ pub struct AnswerMessage {
 /// One chunk of a streamed answer.
 #[derive(Debug, Serialize)]
 pub struct Chunk<'a> {
-    /// What stands at the head.
+    /// The shared fields.
     #[serde(flatten)]
-    pub heading: &'a Heading,
-    /// What kind of object it is.
+    pub meta: &'a CompletionMeta,
+    /// The type of the object.
     pub object: &'static str,
-    /// The choices, of which there is one; none in the last chunk, which has the usage.
+    /// The only choice; empty in the last chunk, which has the usage.
     pub choices: Vec<ChunkChoice<'a>>,
-    /// Only there if the client asked for usage: null until the last chunk.
+    /// Present only if the client requested usage: null until the last chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Option<WireUsage>>,
 }
@@ -75,24 +75,24 @@ pub struct Chunk<'a> {
 pub struct ChunkChoice<'a> {
     /// Always 0.
     pub index: u8,
-    /// What is new.
+    /// The new content.
     pub delta: Delta<'a>,
     /// Always null.
     pub logprobs: (),
-    /// Why it ended.
+    /// The reason of the end.
     pub finish_reason: Option<&'static str>,
 }
 
-/// What is new in a chunk.
+/// The new content of a chunk.
 #[derive(Debug, Default, Serialize)]
 pub struct Delta<'a> {
-    /// Who speaks.
+    /// The role of the author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
     /// Text of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<&'a str>,
-    /// What the agent thought.
+    /// The reasoning of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<&'a str>,
 }
@@ -105,7 +105,7 @@ pub struct WireUsage {
     total_tokens: u64,
     prompt_tokens_details: PromptDetails,
     completion_tokens_details: CompletionDetails,
-    /// Not a field of the OpenAI API: the numbers are a guess from the lengths of the texts.
+    /// Not a field of the OpenAI API: the numbers are estimated from the lengths of the texts.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     estimated: bool,
 }
@@ -126,14 +126,14 @@ struct CompletionDetails {
 }
 
 impl WireUsage {
-    /// The usage of a run, which is a guess if it is `estimated`.
+    /// The usage of a run, reported by its CLI or `estimated`.
     pub fn of(usage: Usage, estimated: bool) -> Self {
         let usage = clamped(usage);
         Self {
             estimated,
             prompt_tokens: usage.input,
             completion_tokens: usage.output,
-            total_tokens: usage.input.saturating_add(usage.output).min(MOST),
+            total_tokens: usage.input.saturating_add(usage.output).min(MAX_TOKENS),
             prompt_tokens_details: PromptDetails {
                 cached_tokens: usage.cached_input,
                 cache_write_tokens: usage.cache_write,
@@ -149,13 +149,13 @@ impl WireUsage {
     }
 }
 
-/// Tokens that are told at the most: larger numbers no reader in JavaScript holds exactly.
-const MOST: u64 = (1 << 53) - 1;
+/// The largest number of tokens that is reported: JavaScript represents no larger integer exactly.
+const MAX_TOKENS: u64 = (1 << 53) - 1;
 
 fn clamped(usage: Usage) -> Usage {
     let Usage { input, cached_input, cache_write, output, reasoning } = usage;
-    let [input, cached_input, cache_write] = [input, cached_input, cache_write].map(|tokens| tokens.min(MOST));
-    let [output, reasoning] = [output, reasoning].map(|tokens| tokens.min(MOST));
+    let [input, cached_input, cache_write] = [input, cached_input, cache_write].map(|tokens| tokens.min(MAX_TOKENS));
+    let [output, reasoning] = [output, reasoning].map(|tokens| tokens.min(MAX_TOKENS));
     Usage { input, cached_input, cache_write, output, reasoning }
 }
 
@@ -173,14 +173,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_that_make_no_sense_are_clamped() {
+    fn implausible_token_counts_are_clamped() {
         let most = Usage { input: u64::MAX, cached_input: u64::MAX, cache_write: 1, output: u64::MAX, reasoning: 2 };
-        let told = serde_json::to_value(WireUsage::of(most, false)).unwrap();
-        let numbers = ["prompt_tokens", "completion_tokens", "total_tokens"].map(|name| told[name].as_u64());
-        assert_eq!(numbers, [Some(MOST); 3]);
+        let usage = serde_json::to_value(WireUsage::of(most, false)).unwrap();
+        let numbers = ["prompt_tokens", "completion_tokens", "total_tokens"].map(|name| usage[name].as_u64());
+        assert_eq!(numbers, [Some(MAX_TOKENS); 3]);
         assert_eq!(
-            (&told["prompt_tokens_details"]["cached_tokens"], &told["prompt_tokens_details"]["cache_write_tokens"]),
-            (&MOST.into(), &1.into())
+            (&usage["prompt_tokens_details"]["cached_tokens"], &usage["prompt_tokens_details"]["cache_write_tokens"]),
+            (&MAX_TOKENS.into(), &1.into())
         );
     }
 }

@@ -1,8 +1,8 @@
-//! `tool_choice`, in the spellings of several APIs: whether a client leaves it to the agent which tools it uses.
+//! `tool_choice`, in the forms of several APIs: whether a client leaves the choice of tools to the agent.
 
 use crate::raw::{Kind, Raw};
 
-/// Whether the choice is left to the agent, or that there is to be none of the client's tools.
+/// Returns whether the choice is the agent's, or that none of the client's tools is to be called.
 pub(super) fn is_free(choice: Raw<'_>) -> bool {
     match choice.kind() {
         Kind::Null | Kind::Bool | Kind::Number => true,
@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn auto_and_none_are_free_in_every_spelling_and_a_demand_is_not() {
+    fn auto_and_none_are_free_in_every_form_and_a_required_tool_is_not() {
         for choice in [
             r#""auto""#,
             r#""NONE""#,

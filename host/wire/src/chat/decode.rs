@@ -1,4 +1,4 @@
-//! From the wire to a request: which model, what was said, and how the answer is wanted.
+//! Decodes a request: the model, the conversation, and the form of the answer.
 
 use agentbay_domain::Conversation;
 
@@ -13,20 +13,20 @@ use crate::raw::{Kind, Raw};
 pub struct ChatRequest {
     /// The name of the model.
     pub model: String,
-    /// What is to be answered.
+    /// The conversation to answer.
     pub conversation: Conversation,
-    /// How the answer is to be streamed, if it is.
+    /// The options of a streamed answer; `None` for a whole one.
     pub stream: Option<StreamOptions>,
 }
 
-/// How a client wants to be streamed to.
+/// The options of a streamed answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamOptions {
-    /// A last chunk tells the tokens used.
+    /// Whether the last chunk has the usage.
     pub include_usage: bool,
 }
 
-/// Reads a request. Keys that are not known are passed over.
+/// Decodes a request. Unknown keys are ignored.
 ///
 /// # Errors
 /// See [`Malformed`].
@@ -34,12 +34,12 @@ pub fn decode(body: &[u8]) -> Result<ChatRequest, Malformed> {
     let json = mend::json(body)?;
     let body = json.value();
     if body.kind() != Kind::Object {
-        return Err(Malformed::body("the body is no JSON object: send one with `model` and `messages`"));
+        return Err(Malformed::body("the body is not a JSON object: send one with `model` and `messages`"));
     }
     let [model, messages, stream, options] = body.fields(["model", "messages", "stream", "stream_options"]);
     let [n, tool_choice] = body.fields(["n", "tool_choice"]);
     let Some(model) = model.and_then(Raw::text) else {
-        return Err(Malformed::field("model", "`model` is missing: send the name of one of GET /v1/models"));
+        return Err(Malformed::field("model", "`model` is missing: send a name that GET /v1/models lists"));
     };
     if n.is_some_and(|n| n.number() != Some(1.0)) {
         return Err(Malformed::field("n", "an agent gives one answer: leave `n` out, or set it to 1"));
@@ -51,7 +51,7 @@ pub fn decode(body: &[u8]) -> Result<ChatRequest, Malformed> {
     let stream = match stream.map(Raw::flag) {
         None => false,
         Some(Some(stream)) => stream,
-        Some(None) => return Err(Malformed::field("stream", "`stream` is neither true nor false")),
+        Some(None) => return Err(Malformed::field("stream", "`stream` is neither true nor false: send one of them")),
     };
     let include_usage = options.and_then(|options| options.field("include_usage")).and_then(Raw::flag);
     let stream = stream.then_some(StreamOptions { include_usage: include_usage.unwrap_or(false) });
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_are_not_known_null_or_in_a_sloppy_spelling_do_no_harm() {
+    fn fields_that_are_unknown_null_or_loosely_typed_are_accepted() {
         let plain = json!({"model": "m", "messages": "hi"});
         for (key, value) in [
             ("temperature", json!("hot")),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_refused_with_the_field_named() {
+    fn an_unsupported_request_is_refused_with_the_name_of_the_field() {
         let user = json!([{"role": "user", "content": "hi"}]);
         let image = json!([{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]);
         for (body, param, says) in [
@@ -129,8 +129,8 @@ mod tests {
             (json!({"model": "m", "messages": [{"role": "robot", "content": "hi"}]}), "\"messages\"", "`robot`"),
             (json!({"model": "m", "messages": [{"content": "hi"}]}), "\"messages\"", "messages[0] has no `role`"),
             (json!({"model": "m", "messages": image}), "\"messages\"", "`image_url`"),
-            (json!([]), "null", "no JSON object"),
-            (json!("x"), "null", "no JSON object"),
+            (json!([]), "null", "not a JSON object"),
+            (json!("x"), "null", "not a JSON object"),
         ] {
             let refused = decoded(&body).unwrap_err();
             assert!(refused.contains(&format!("\"param\":{param}")) && refused.contains(says), "{refused}");

@@ -1,4 +1,4 @@
-//! One message of a request, in whatever form: a role and content, or an item of the Responses API.
+//! One message of a request, in any form: a role and content, or an item of the Responses API.
 
 use agentbay_domain::{Block, Message, Role};
 
@@ -6,7 +6,7 @@ use super::part;
 use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
 
-/// Reads a message. Only the last one has to be of a form that is known: what came before the client cannot change any more.
+/// Reads a message. Only the last one must have a known form: a client cannot change its history.
 pub(super) fn message(raw: Raw<'_>, at: usize, is_last: bool) -> Result<Message, Malformed> {
     let role = match role(raw) {
         Ok(role) => role,
@@ -35,7 +35,7 @@ fn role(raw: Raw<'_>) -> Result<Role, String> {
     }
 }
 
-/// Who is behind an item that has a type in the place of a role.
+/// The role of an item that has a type instead of a role.
 fn role_of_item(raw: Raw<'_>) -> Result<Role, String> {
     let [kind, calls, result] = raw.fields(["type", "tool_calls", "tool_call_id"]);
     let kind = kind.and_then(Raw::text).unwrap_or_default();
@@ -52,14 +52,14 @@ fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
     let mut blocks = Vec::new();
     let [named, content, parts, text, output] = raw.fields(["role", "content", "parts", "text", "output"]);
     if raw.kind() != Kind::Object || (named.is_none() && content.or(parts).is_none()) {
-        // A text, or an item that is itself a call, a result or a thought.
+        // A text, or an item that is itself a call, a result or reasoning.
         part::add(raw, &mut blocks);
         return blocks;
     }
     let content = content.or(parts).or(text).or(output);
     for thought in raw.fields(["reasoning_content", "reasoning", "thinking", "reasoning_details"]).into_iter().flatten()
     {
-        // Some clients give one thought under several names.
+        // Some clients send the same reasoning under several names.
         let thought = part::reasoning(thought).filter(|thought| !blocks.contains(thought));
         blocks.extend(thought);
     }
@@ -71,15 +71,15 @@ fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
         part::add(content, &mut blocks);
     }
     let [refusal, audio, calls, call] = raw.fields(["refusal", "audio", "tool_calls", "function_call"]);
-    for said in [refusal, audio.and_then(|audio| audio.field("transcript"))].into_iter().flatten() {
-        part::add(said, &mut blocks);
+    for text in [refusal, audio.and_then(|audio| audio.field("transcript"))].into_iter().flatten() {
+        part::add(text, &mut blocks);
     }
     let calls = calls.map(|calls| calls.items().unwrap_or_else(|| vec![calls])).unwrap_or_default();
     blocks.extend(calls.into_iter().chain(call).filter(|call| call.kind() == Kind::Object).map(part::call));
     blocks
 }
 
-/// A tool's message is one result, or a list of several.
+/// The message of a tool is one result, or a list of results.
 fn results(raw: Raw<'_>, content: Option<Raw<'_>>) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(content) = content {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_is_known_in_any_spelling_and_an_unknown_one_is_nobodys() {
+    fn a_role_is_read_in_any_spelling_and_an_unknown_one_is_other() {
         for (named, role) in [
             ("user", Role::User),
             (" User", Role::User),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_read_in_every_spelling() {
+    fn calls_are_read_in_every_form() {
         for (message, expected) in [
             (
                 json!({"role": "assistant", "content": null, "tool_calls": [
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_read_in_every_spelling() {
+    fn results_are_read_in_every_form() {
         for (message, expected) in [
             (json!({"role": "tool", "tool_call_id": "1", "content": "x"}), result("1", None, "x", false)),
             (
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_an_assistant_said_is_kept_in_order() {
+    fn all_content_of_an_assistant_is_kept_in_order() {
         let message = json!({
             "role": "assistant", "reasoning_content": "hm", "content": "a", "refusal": "no", "audio": {"transcript": "b"},
             "tool_calls": [{"id": "1", "function": {"name": "f"}}],
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deeply_stands_as_it_was_written() {
+    fn content_that_is_nested_too_deeply_is_kept_as_its_json() {
         let mut content = json!("planted");
         for _ in 0..100 {
             content = json!([{"type": "tool_result", "content": content}]);

@@ -1,5 +1,5 @@
-//! The Chat Completions surface of the OpenAI API: `decode` makes a request of a body, a `message` and a `part` at a time;
-//! `answer` is what is written.
+//! The Chat Completions surface of the OpenAI API: `decode` reads a body into a request, `message` by message and `part` by
+//! part; `answer` has the types of responses.
 
 mod answer;
 mod choice;
@@ -7,5 +7,7 @@ mod decode;
 mod message;
 mod part;
 
-pub use answer::{AnswerMessage, Choice, Chunk, ChunkChoice, Completion, Delta, Heading, WireUsage, finish_reason};
+pub use answer::{
+    AnswerMessage, Choice, Chunk, ChunkChoice, Completion, CompletionMeta, Delta, WireUsage, finish_reason,
+};
 pub use decode::{ChatRequest, StreamOptions, decode};

@@ -1,17 +1,17 @@
-//! One part of a message's content, in whatever form: a string, one of the parts of the OpenAI, Anthropic and Gemini APIs, or
-//! something that came after them. Nothing is refused here: what was said before cannot be changed by the client any more.
+//! One part of a message's content, in any form: a string, a part of the OpenAI, Anthropic or Gemini API, or an unknown one.
+//! Nothing is refused here: a client cannot change its history.
 
 use agentbay_domain::Block;
 
 use crate::raw::{Kind, Raw};
 
-/// Parts within parts, as in a tool's result. What is deeper stands as its JSON.
+/// The maximum depth of parts within parts, as in a tool's result. A deeper part is kept as its JSON.
 const DEEPEST: usize = 8;
 
-/// Bytes of an unknown part that are worth showing. What is longer is an image or the like, which nobody can read.
+/// The maximum length of an unknown part that is shown. A longer one is an image or the like, which no model can read as text.
 const SHOWN: usize = 64 * 1024;
 
-/// Adds what there is in some content. Texts that follow each other become one, a line each.
+/// Adds the blocks of some content. Consecutive texts become one, joined by line feeds.
 pub(super) fn add(content: Raw<'_>, blocks: &mut Vec<Block>) {
     add_at(content, blocks, 0);
 }
@@ -26,12 +26,12 @@ pub(super) fn add_text(text: String, blocks: &mut Vec<Block>) {
     }
 }
 
-/// The text of some content, whatever it is.
+/// The text of any content.
 pub(super) fn text_of(content: Raw<'_>) -> String {
     text_at(content, 0)
 }
 
-/// A call in any spelling: the name and the arguments in the object itself, or in an object of it.
+/// A call in any form: the name and the arguments are in the object itself, or in an object inside it.
 pub(super) fn call(call: Raw<'_>) -> Block {
     let inner = call.fields(["function", "custom", "functionCall", "function_call", "toolUse", "tool_use"]);
     let inner = inner.into_iter().flatten().find(|inner| inner.kind() == Kind::Object).unwrap_or(call);
@@ -45,12 +45,12 @@ pub(super) fn call(call: Raw<'_>) -> Block {
     Block::Call { id: id.map(plain).unwrap_or_default(), name, input }
 }
 
-/// A result in any spelling.
+/// A result in any form.
 pub(super) fn result(result: Raw<'_>) -> Block {
     result_at(result, 0)
 }
 
-/// What an agent thought, if it can be read.
+/// The reasoning of an agent, if it is readable.
 pub(super) fn reasoning(thought: Raw<'_>) -> Option<Block> {
     let text = match thought.kind() {
         Kind::Object => {
@@ -95,11 +95,11 @@ fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
         _ if word.ends_with("call") || word.ends_with("tooluse") => blocks.push(call(part)),
         _ if is_media(&word) => add_media(part, kind, &word, blocks, depth),
         _ => match text.or(refusal).or(transcript).or(content).or(parts).or(value) {
-            Some(said) if said.kind() == Kind::Object => {
-                add_text(text_at(said.field("value").unwrap_or(said), depth), blocks)
+            Some(inner) if inner.kind() == Kind::Object => {
+                add_text(text_at(inner.field("value").unwrap_or(inner), depth), blocks)
             }
-            Some(said) => add_at(said, blocks, depth),
-            // It says nothing.
+            Some(inner) => add_at(inner, blocks, depth),
+            // A text part without text.
             None if matches!(word.as_str(), "text" | "inputtext" | "outputtext" | "refusal") => {}
             None => {
                 let kind = if kind.is_empty() { "unknown".to_owned() } else { kind };
@@ -109,7 +109,7 @@ fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
     }
 }
 
-/// What a part without a type is.
+/// The type of a part without one, guessed from its keys.
 fn guessed(part: Raw<'_>) -> &'static str {
     const KEYS: [&str; 11] = [
         "functionCall",
@@ -171,20 +171,20 @@ fn result_at(result: Raw<'_>, depth: usize) -> Block {
     let [name, camel_name] = inner.fields(["name", "toolName"]);
     let [content, output, response, value] = inner.fields(["content", "output", "response", "result"]);
     let [parts, text] = inner.fields(["parts", "text"]);
-    let said = content.or(output).or(response).or(value).or(parts).or(text);
+    let value = content.or(output).or(response).or(value).or(parts).or(text);
     let [snake, camel, status] = inner.fields(["is_error", "isError", "status"]);
     let failed =
         status.and_then(Raw::text).is_some_and(|status| matches!(status.as_str(), "error" | "failed" | "incomplete"));
     Block::Result {
         call: call_id.or(call).or(tool_use).or(bedrock).or(camel_call).or(id).map(plain).unwrap_or_default(),
         name: name.or(camel_name).map(plain).filter(|name| !name.is_empty()),
-        text: said.map(|said| text_at(said, depth)).unwrap_or_default(),
+        text: value.map(|value| text_at(value, depth)).unwrap_or_default(),
         is_error: failed || snake.or(camel).and_then(Raw::flag) == Some(true),
     }
 }
 
 fn text_at(content: Raw<'_>, depth: usize) -> String {
-    // An object of a tool's own has no form that is known here.
+    // An object of a tool's own has no known form.
     let is_own = |value: Raw<'_>| value.kind() == Kind::Object && value.field("type").or(value.field("text")).is_none();
     if is_own(content) && guessed(content).is_empty() {
         return content.json().to_owned();

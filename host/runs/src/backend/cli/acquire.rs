@@ -31,7 +31,7 @@ impl Cli {
         if unwanted.is_cancelled() {
             return Err(CliError::Unwanted);
         }
-        let started = process::start(command, attempt.model.limits.program_busy).await;
+        let started = process::start(command, attempt.model.limits.program_busy_timeout).await;
         let child = started.map_err(|error| CliError::Spawn { error, install_hint: String::new() })?;
         tracing::info!(workdir = %workdir.display(), "run started");
         Ok(Process::new(child, run_dir))

@@ -33,7 +33,7 @@ enum NotStarted {
 impl Cli {
     /// Carries out an attempt.
     pub(crate) async fn run(&self, attempt: Attempt<'_>, slot: Slot) -> Attempted {
-        let git = attempt.context.git.with_limit(attempt.model.limits.git);
+        let git = attempt.context.git.with_limit(attempt.model.limits.git_timeout);
         let mut cleanup = Cleanup::new(&attempt, slot, git);
         let (ended, may_retry) = match self.start(&attempt, &mut cleanup).await {
             Ok((dialog, process)) => self.converse(&attempt, dialog, process, &mut cleanup).await,

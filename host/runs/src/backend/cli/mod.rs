@@ -70,11 +70,11 @@ impl Cli {
         session: Option<&SessionId>,
         limits: QueueLimits,
     ) -> SlotRequest {
-        let CliTarget { repo, worktree, repo_runs, driver, .. } = &*self.target;
+        let CliTarget { repo, worktree, max_repo_runs, driver, .. } = &*self.target;
         let repo = match worktree {
             Some(_) => None,
             // Two names of one folder are one repository.
-            None => Some((tokio::fs::canonicalize(repo).await.unwrap_or_else(|_| repo.clone()), *repo_runs)),
+            None => Some((tokio::fs::canonicalize(repo).await.unwrap_or_else(|_| repo.clone()), *max_repo_runs)),
         };
         let session = session.map(|id| SessionKey { driver: driver.clone(), id: id.clone() });
         SlotRequest { model: model.name.clone(), max_runs: model.max_runs, repo, session, limits }

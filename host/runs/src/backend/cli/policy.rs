@@ -42,7 +42,8 @@ impl Policy<'_> {
         let mut variables = Variables::for_driver(driver.as_str(), env, host);
         variables.plan(plan.env());
         variables.configure(env, host);
-        let (args, RunLimits { grace, pipe_silence, .. }) = (plan.args().to_vec(), *limits);
+        let (args, RunLimits { exit_grace: grace, open_pipe_timeout: pipe_silence, .. }) =
+            (plan.args().to_vec(), *limits);
         Ok(Command { executable, args, workdir, variables, run: Some(run), grace, pipe_silence })
     }
 
@@ -170,7 +171,7 @@ mod tests {
             model: None,
             program: program.map(PathBuf::from),
             permission: Permission::default(),
-            repo_runs: NonZeroUsize::MIN,
+            max_repo_runs: NonZeroUsize::MIN,
             env: vec![("TOKEN".to_owned(), EnvSetting::Set("t".to_owned()))],
             options: vec![],
         }

@@ -125,7 +125,7 @@ impl Pump<'_> {
             // The CLI prints nothing before it has its prompt.
             let events = reader.begin(turn).await?;
             self.take(events).await;
-            self.child.limit_input(self.attempt.model.limits.stdin);
+            self.child.limit_input(self.attempt.model.limits.stdin_buffer);
         }
         let mut idle = Instant::now() + self.attempt.model.idle_timeout;
         loop {
@@ -155,7 +155,11 @@ impl Pump<'_> {
 
     /// The longest time without output.
     fn longest_silence(&self) -> Duration {
-        if self.verdict.is_some() { self.attempt.model.limits.settle } else { self.attempt.model.idle_timeout }
+        if self.verdict.is_some() {
+            self.attempt.model.limits.late_output_timeout
+        } else {
+            self.attempt.model.idle_timeout
+        }
     }
 
     /// Reads lines without an end after a short silence.
@@ -229,7 +233,7 @@ impl Pump<'_> {
                 Event::Notice(notice) => self.notices.log(&notice),
                 Event::Done(outcome) => self.verdict = Some(outcome),
                 Event::Extra(extra) if extra.requests_settle() => {
-                    self.settles.get_or_insert_with(|| Instant::now() + self.attempt.model.limits.grace);
+                    self.settles.get_or_insert_with(|| Instant::now() + self.attempt.model.limits.exit_grace);
                 }
                 Event::Text(_)
                 | Event::TextBreak
@@ -274,7 +278,7 @@ impl Pump<'_> {
         self.may_retry &= !matches!(reason, KillReason::Cancelled | KillReason::Shutdown | KillReason::OutputLimit);
         if reason != KillReason::Cancelled {
             // A client that does not read does not delay the end.
-            drop(timeout(self.attempt.model.limits.grace, self.read_rest()).await);
+            drop(timeout(self.attempt.model.limits.exit_grace, self.read_rest()).await);
         }
         let answer = match self.reader.take() {
             Some(reader) => reader.rest(ExitStatus::Killed(reason)).await,
@@ -300,7 +304,7 @@ impl Pump<'_> {
     fn finish(self, mut outcome: Outcome, is_unwanted: bool) -> TurnResult {
         let cut = self.streams.cut_lines();
         if cut > 0 {
-            tracing::warn!(lines = cut, "lines over `limits.line` were cut");
+            tracing::warn!(lines = cut, "lines over `limits.output_line` were cut");
         }
         self.notices.end();
         let stderr = self.streams.end_of_stderr();
@@ -318,7 +322,7 @@ impl Pump<'_> {
                 }
                 failure.detail = match failure.detail.as_str() {
                     "" => stderr,
-                    detail => Tail::of(detail, self.attempt.model.limits.stderr),
+                    detail => Tail::of(detail, self.attempt.model.limits.stderr_tail),
                 };
                 if last_error.is_empty() {
                     last_error = last_line(&failure.detail);
@@ -348,9 +352,9 @@ fn last_line(text: &str) -> String {
 fn not_reading(model: &Model) -> Failure {
     let message = format!(
         "the CLI did not read its input for {}, while more than {} bytes waited, and was ended: raise \
-         `limits.stdin` or `idle_timeout` of the model if it needs more",
+         `limits.stdin_buffer` or `idle_timeout` of the model if it needs more",
         humantime::format_duration(model.idle_timeout),
-        model.limits.stdin
+        model.limits.stdin_buffer
     );
     Failure::new(Category::Timeout, message, "")
 }

@@ -16,7 +16,7 @@ pub(super) struct Streams {
     /// The end of standard error, for the report of a failure.
     tail: Tail,
     /// How long a line waits for its end.
-    open_line: Duration,
+    partial_line_timeout: Duration,
 }
 
 #[derive(Debug)]
@@ -27,9 +27,9 @@ struct Stream {
 
 impl Streams {
     pub(super) fn new(framing: Framing, limits: &RunLimits) -> Self {
-        let stream = || Stream { cleaner: Cleaner::new(framing, limits.line), last: Instant::now() };
-        let tail = Tail::new(limits.stderr);
-        Self { stdout: stream(), stderr: stream(), framing, tail, open_line: limits.open_line }
+        let stream = || Stream { cleaner: Cleaner::new(framing, limits.output_line), last: Instant::now() };
+        let tail = Tail::new(limits.stderr_tail);
+        Self { stdout: stream(), stderr: stream(), framing, tail, partial_line_timeout: limits.partial_line_timeout }
     }
 
     /// Takes bytes and returns the text that is complete.
@@ -43,14 +43,14 @@ impl Streams {
     /// When an open line is passed on, if nothing arrives until then.
     pub(super) fn due(&self) -> Option<Instant> {
         let held = [&self.stdout, &self.stderr].into_iter().filter(|stream| stream.cleaner.holds());
-        held.map(|stream| stream.last + self.open_line).min()
+        held.map(|stream| stream.last + self.partial_line_timeout).min()
     }
 
     /// Returns what a stream has held back for long enough.
     pub(super) fn flush(&mut self, source: StreamName) -> Option<String> {
-        let open_line = self.open_line;
+        let partial_line_timeout = self.partial_line_timeout;
         let stream = self.of(source);
-        let text = if stream.last + open_line <= Instant::now() { stream.cleaner.flush() } else { None };
+        let text = if stream.last + partial_line_timeout <= Instant::now() { stream.cleaner.flush() } else { None };
         self.kept(source, text)
     }
 

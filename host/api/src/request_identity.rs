@@ -1,18 +1,19 @@
-//! By what a request is known again: who asks what, its `Idempotency-Key`, or that its client says it sends it once more.
+//! The identity of a request, by which a repetition is recognised: credential and body, its `Idempotency-Key`, or a header in
+//! which its client counts repetitions.
 //!
-//! The SDKs made by Stainless, OpenAI's among them, repeat a request by themselves when a connection breaks, and count
-//! the repetitions in `x-stainless-retry-count`; others, and proxies on the way, count in headers of their own.
+//! SDKs made by Stainless, OpenAI's among them, repeat a request by themselves when a connection breaks, and count the
+//! repetitions in `x-stainless-retry-count`; other clients and proxies count in headers of their own.
 
-use agentbay_runs::{Claim, Identity};
+use agentbay_runs::{Identity, RequestKey};
 use axum::http::{HeaderMap, HeaderValue, header};
 use sha2::{Digest, Sha256};
 
 const KEY: &str = "idempotency-key";
 
-/// Asks for a run, whatever is remembered of the same request.
+/// Asks for a run although a failure of the same request is remembered.
 const RERUN: &str = "x-agentbay-rerun";
 
-/// Headers in which tries are counted, and what the first one is.
+/// Headers that count attempts, with the count of the first one.
 const COUNTS: [(&str, u32); 6] = [
     ("x-stainless-retry-count", 0),
     ("x-retry-count", 0),
@@ -22,7 +23,7 @@ const COUNTS: [(&str, u32); 6] = [
     ("amz-sdk-request", 1),
 ];
 
-/// What a request is, and what it may be known by if it may be sent again.
+/// Returns the identity of a request, with a key if the request may be repeated.
 pub(super) fn of(headers: &HeaderMap, body: &[u8]) -> Identity {
     let bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
     let credential = bytes(header::AUTHORIZATION.as_str());
@@ -30,22 +31,22 @@ pub(super) fn of(headers: &HeaderMap, body: &[u8]) -> Identity {
     let request = digest(&[credential, &body]);
     let count = COUNTS.iter().find_map(|(name, first)| Some(count(headers.get(*name)?)?.saturating_sub(*first)));
     let repeated = count.is_some_and(|count| count > 0);
-    let anew = headers.get(RERUN).is_some_and(|value| !matches!(value.as_bytes(), b"false" | b"0" | b""));
-    let claim = match headers.get(KEY) {
-        Some(key) => Some(Claim { key: digest(&[credential, key.as_bytes()]), body, joins: !anew }),
-        None => count.map(|_| Claim { key: request, body, joins: repeated && !anew }),
+    let rerun = headers.get(RERUN).is_some_and(|value| !matches!(value.as_bytes(), b"false" | b"0" | b""));
+    let key = match headers.get(KEY) {
+        Some(key) => Some(RequestKey { key: digest(&[credential, key.as_bytes()]), body, may_join: !rerun }),
+        None => count.map(|_| RequestKey { key: request, body, may_join: repeated && !rerun }),
     };
-    Identity { request, claim, repeated, anew }
+    Identity { request, key, repeated, rerun }
 }
 
-/// The number in a header: it stands alone, or as `attempt=2; max=3`.
+/// The number in a header: alone, or as `attempt=2; max=3`.
 fn count(value: &HeaderValue) -> Option<u32> {
     let value = value.to_str().ok()?;
     let attempt = value.split(';').find_map(|part| part.trim().strip_prefix("attempt="));
     attempt.unwrap_or(value).trim().parse().ok()
 }
 
-/// A digest in which no part can pass for the beginning of the next.
+/// A digest of parts, each with its length, so that parts cannot be mistaken for one another.
 fn digest(parts: &[&[u8]]) -> [u8; 32] {
     let mut digest = Sha256::new();
     for part in parts {
@@ -66,23 +67,23 @@ mod tests {
         of(&headers.collect(), body.as_bytes())
     }
 
-    fn claim(headers: &[(&'static str, &'static str)], body: &str) -> Option<Claim> {
-        identity(headers, body).claim
+    fn key(headers: &[(&'static str, &'static str)], body: &str) -> Option<RequestKey> {
+        identity(headers, body).key
     }
 
     #[test]
-    fn only_a_request_that_may_come_again_is_known_again() {
-        assert_eq!(claim(&[], "a"), None);
-        assert_eq!(claim(&[(RETRY_COUNT, "x")], "a"), None);
-        let joins = |headers: &[(&'static str, &'static str)]| claim(headers, "a").unwrap().joins;
+    fn only_a_request_that_may_be_repeated_has_a_key() {
+        assert_eq!(key(&[], "a"), None);
+        assert_eq!(key(&[(RETRY_COUNT, "x")], "a"), None);
+        let may_join = |headers: &[(&'static str, &'static str)]| key(headers, "a").unwrap().may_join;
         assert_eq!(
-            [joins(&[(RETRY_COUNT, "0")]), joins(&[(RETRY_COUNT, "1")]), joins(&[(KEY, "k")])],
+            [may_join(&[(RETRY_COUNT, "0")]), may_join(&[(RETRY_COUNT, "1")]), may_join(&[(KEY, "k")])],
             [false, true, true]
         );
     }
 
     #[test]
-    fn a_repetition_is_known_by_any_of_the_headers_that_count_it() {
+    fn each_header_that_counts_attempts_marks_a_repetition() {
         for (name, first, second) in [
             (RETRY_COUNT, "0", "1"),
             ("x-retry-count", "0", "2"),
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_told_apart_by_who_asks_what_in_which_session() {
+    fn requests_differ_by_credential_body_and_session() {
         let request = |headers: &[(&'static str, &'static str)], body| identity(headers, body).request;
         let one = request(&[], "a");
         assert_eq!(request(&[(RETRY_COUNT, "1"), (RERUN, "true")], "a"), one);
@@ -108,15 +109,15 @@ mod tests {
         ] {
             assert_ne!(other, one);
         }
-        let again = claim(&[(KEY, "k"), (RERUN, "true")], "a").unwrap();
-        assert_eq!((again.joins, Some(again.key)), (false, claim(&[(KEY, "k")], "a").map(|claim| claim.key)));
-        assert_eq!([identity(&[(RERUN, "true")], "a").anew, identity(&[(RERUN, "false")], "a").anew], [true, false]);
+        let again = key(&[(KEY, "k"), (RERUN, "true")], "a").unwrap();
+        assert_eq!((again.may_join, Some(again.key)), (false, key(&[(KEY, "k")], "a").map(|key| key.key)));
+        assert_eq!([identity(&[(RERUN, "true")], "a").rerun, identity(&[(RERUN, "false")], "a").rerun], [true, false]);
     }
 
     #[test]
-    fn another_client_a_new_key_or_another_body_is_another_request() {
-        let one = claim(&[(KEY, "k"), ("authorization", "Bearer a")], "a").unwrap();
-        let other = |headers: &[(&'static str, &'static str)], body| claim(headers, body).unwrap();
+    fn another_credential_key_or_body_is_another_request() {
+        let one = key(&[(KEY, "k"), ("authorization", "Bearer a")], "a").unwrap();
+        let other = |headers: &[(&'static str, &'static str)], body| key(headers, body).unwrap();
         assert_eq!(other(&[(KEY, "k"), ("authorization", "Bearer a")], "a"), one);
         assert_ne!(other(&[(KEY, "k"), ("authorization", "Bearer b")], "a").key, one.key);
         assert_ne!(other(&[(KEY, "l"), ("authorization", "Bearer a")], "a").key, one.key);

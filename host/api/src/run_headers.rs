@@ -1,14 +1,14 @@
-//! What the headers of an answer tell of its run, and the one that a client may send back:
+//! The response headers that describe a run, and the session header that a client may send back:
 //!
 //! - `x-agent-session`: the CLI's own id of the session, by which it is resumed;
-//! - `x-agentbay-model`: the model that answered, which is another than the one asked for if that one failed;
-//! - `x-agentbay-attempts`: the tries that failed before, such as `codex;rate_limit, codex;server`;
-//! - `x-agentbay-plugin`: `trapped` if the plugin failed in the middle, so that the rest is as the CLI printed it;
-//! - `x-agentbay-ref`: the ref under which what the run leaves in its worktree is kept. There is one as soon as the run
-//!   is over and cleared away, if it left anything.
+//! - `x-agentbay-model`: the model that answered, a fallback if the requested one failed;
+//! - `x-agentbay-attempts`: the attempts that failed before, such as `codex;rate_limit, codex;server`;
+//! - `x-agentbay-plugin`: `trapped` if the plugin failed during the run, so that the rest is as the CLI printed it;
+//! - `x-agentbay-ref`: the ref under which the work in the worktree is saved. It exists after the clean-up of the run, if the
+//!   run left any work.
 //!
-//! `x-agentbay-remembered`, the seconds since the same request failed, is told by `error`; `x-agentbay-rerun`, by which a client
-//! asks for a run all the same, is read by `claim`.
+//! `x-agentbay-remembered`, the seconds since the same request failed, is set by `error`; `x-agentbay-rerun`, by which a client
+//! asks for a run all the same, is read by `request_identity`.
 
 use agentbay_domain::SessionId;
 use agentbay_runs::{FailedAttempt, Step};
@@ -22,34 +22,34 @@ const REFERENCE: HeaderName = HeaderName::from_static("x-agentbay-ref");
 const PLUGIN: HeaderName = HeaderName::from_static("x-agentbay-plugin");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-agentbay-attempts");
 
-/// What is known of a run that its headers tell.
+/// The state of a run that its headers describe.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Head {
+pub(super) struct RunHeaders {
     session: Option<String>,
     model: Option<String>,
     reference: Option<String>,
-    failed: Vec<FailedAttempt>,
+    failed_attempts: Vec<FailedAttempt>,
     trapped: bool,
 }
 
-/// The session that a client wants to go on with.
-pub(super) fn wanted_session(headers: &HeaderMap) -> Result<Option<SessionId>, ApiError> {
+/// Reads the session that a client wants to resume.
+pub(super) fn session_header(headers: &HeaderMap) -> Result<Option<SessionId>, ApiError> {
     let Some(given) = headers.get(&SESSION) else { return Ok(None) };
     let refuse = |reason: String| ApiError::bad_request(format!("the header x-agent-session: {reason}"));
-    let given = given.to_str().map_err(|_| refuse("is no text".to_owned()))?;
+    let given = given.to_str().map_err(|_| refuse("is not text".to_owned()))?;
     SessionId::try_from(given).map(Some).map_err(|error| refuse(error.to_string()))
 }
 
-impl Head {
-    /// Takes what there is in a step.
-    pub(super) fn hear(&mut self, step: &Step) {
+impl RunHeaders {
+    /// Records what a step reports.
+    pub(super) fn observe(&mut self, step: &Step) {
         match step {
             Step::Trying { model, reference } => {
                 self.model = Some(model.clone());
                 self.reference.clone_from(reference);
             }
             Step::Failed(failed) => {
-                self.failed.push(failed.clone());
+                self.failed_attempts.push(failed.clone());
                 self.session = None;
             }
             Step::PluginFailed(_) => self.trapped = true,
@@ -58,11 +58,11 @@ impl Head {
         }
     }
 
-    /// Sets the headers. What would not fit into one is not told, nor a session that could not be sent back.
-    pub(super) fn tell(&self, headers: &mut HeaderMap) {
+    /// Sets the headers, without values that a header cannot hold and without a session that could not be sent back.
+    pub(super) fn apply(&self, headers: &mut HeaderMap) {
         let session = self.session.clone().filter(|id| SessionId::try_from(id.as_str()).is_ok());
         let failed: Vec<String> =
-            self.failed.iter().map(|failed| format!("{};{}", failed.model, failed.category.name())).collect();
+            self.failed_attempts.iter().map(|failed| format!("{};{}", failed.model, failed.category.name())).collect();
         let attempts = Some(failed.join(", ")).filter(|attempts| !attempts.is_empty());
         for (name, value) in [
             (SESSION, session),
