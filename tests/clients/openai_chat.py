@@ -1,4 +1,4 @@
-"""What the official OpenAI client makes of the server: called with the base URL and a key, prints a summary as JSON."""
+"""Sends requests with the official OpenAI client: takes the base URL and a key, and prints a summary as JSON."""
 
 import json
 import sys
@@ -7,7 +7,7 @@ import openai
 
 
 def main(base_url, key):
-    # No retries: a request that has to be repeated is a fault.
+    # No retries: a request that has to be repeated is an error.
     client = openai.OpenAI(base_url=base_url, api_key=key, max_retries=0, timeout=30)
     question = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "one two three"}]
     summary = {"models": [(model.id, model.object, model.owned_by) for model in client.models.list()]}

@@ -1,4 +1,4 @@
-"""Starts a program on a terminal of its own, of which it is the leader, and types there what comes on standard input.
+"""Starts a program as the leader of a separate terminal, and types its standard input there.
 
 Its standard output and error are this one's, and it ends as the program does: terminal.py PROGRAM [ARGUMENT...]
 """
@@ -14,14 +14,14 @@ PR_SET_PDEATHSIG = 1
 
 
 def start(arguments):
-    """The number of the program's process, and the terminal as a person has it."""
+    """The id of the program's process, and the user's side of the terminal."""
     streams = [os.dup(1), os.dup(2)]
     program, terminal = pty.fork()
     if program == 0:
         if sys.platform == "linux":
-            # Nothing is to be left of a test that was killed.
+            # No process survives a killed test.
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        # What runs the tests may have it ignored, which programs inherit.
+        # The test runner may ignore this signal, which child processes inherit.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         for ours, its in zip(streams, [1, 2]):
             os.dup2(ours, its)

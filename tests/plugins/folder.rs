@@ -1,4 +1,4 @@
-//! Plugins in the plugin folder: swapped while the program serves, refused with a reason, held by their limits.
+//! Plugins in the plugin folder: replaced while the server runs, refused with a reason, bounded by their limits.
 
 use std::fs;
 use std::thread;
@@ -9,8 +9,8 @@ use crate::support::{
     CLIS, ECHO, Machine, Proxy, Request, StreamItem, Streamed, built_plugin, chat, drivers, error, fixtures,
 };
 
-/// Waits until the program has looked so many times, the first time being its start.
-fn looked(proxy: &Proxy, times: u32) {
+/// Waits until the server has scanned the folder `times` times, including the scan at its start.
+fn reloaded(proxy: &Proxy, times: u32) {
     proxy.logged(&["reloaded", &format!("generation={times} ")]);
 }
 
@@ -29,7 +29,7 @@ fn refusals(machine: &Machine) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_plugins_of_the_program_are_listed() {
+fn embedded_plugins_are_listed() {
     let program = |id: &str| {
         let own = CLIS.iter().find(|(driver, _)| *driver == id).map(|(_, program)| *program);
         own.or((id == "echo").then_some("agentbay"))
@@ -48,24 +48,24 @@ fn the_plugins_of_the_program_are_listed() {
 }
 
 #[test]
-fn a_component_takes_the_place_of_one_while_the_program_serves() {
+fn a_component_replaces_an_embedded_plugin_while_the_server_runs() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     assert_eq!(proxy.ask("echo", "hi"), "hi");
 
     let file = machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
-    looked(&proxy, 2);
+    reloaded(&proxy, 2);
     assert_eq!(proxy.ask("echo", "hi"), "HI");
     assert_eq!(proxy.streamed("echo", "hi").content, "HI");
     assert!(listed(&machine).contains(&json!(["echo", "9.9.9", ["agentbay"], file])));
 
     fs::remove_file(file).unwrap();
-    looked(&proxy, 3);
+    reloaded(&proxy, 3);
     assert_eq!(proxy.ask("echo", "hi"), "hi");
 }
 
 #[test]
-fn garbage_changes_nothing_and_is_told() {
+fn an_invalid_file_changes_nothing_and_is_reported() {
     let machine = Machine::configured(ECHO);
     machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
@@ -73,7 +73,7 @@ fn garbage_changes_nothing_and_is_told() {
 
     let file = machine.put_plugin("echo.wasm", "garbage");
     proxy.logged(&["ERROR", "plugin refused", file.to_str().unwrap(), "is not a valid WebAssembly component"]);
-    looked(&proxy, 2);
+    reloaded(&proxy, 2);
     assert_eq!(proxy.ask("echo", "hi"), "HI");
     let refusals = refusals(&machine);
     assert!(
@@ -83,12 +83,12 @@ fn garbage_changes_nothing_and_is_told() {
     );
 
     machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
-    looked(&proxy, 3);
+    reloaded(&proxy, 3);
     assert_eq!(proxy.ask("echo", "hi"), "HI");
 }
 
 #[test]
-fn a_run_keeps_the_plugin_it_began_with() {
+fn a_run_keeps_the_plugin_it_started_with() {
     let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nprogram = \"cli\"\n");
     let open = machine.path("open");
     machine.stand_in("cli", &["gate", open.to_str().unwrap(), "first ", "last"]);
@@ -98,7 +98,7 @@ fn a_run_keeps_the_plugin_it_began_with() {
     let begun = events.by_ref().find(|said| matches!(said, StreamItem::Data(data) if data.contains("first ")));
     assert!(begun.is_some());
     machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
-    looked(&proxy, 2);
+    reloaded(&proxy, 2);
     fs::write(open, "").unwrap();
     assert_eq!(Streamed::read(events).content, "last");
     assert_eq!(proxy.ask("echo", "hi"), "FIRST LAST");
@@ -111,16 +111,16 @@ fn no_request_is_lost_while_plugins_are_swapped() {
     thread::scope(|scope| {
         let asking = scope.spawn(|| (0..40).map(|_| proxy.ask("echo", "hi")).collect::<Vec<_>>());
         machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
-        looked(&proxy, 2);
+        reloaded(&proxy, 2);
         let answers = asking.join().unwrap();
         assert!(answers.iter().all(|answer| answer == "hi" || answer == "HI"), "{answers:?}");
-        // First the old one, then the new one.
+        // The old one first, then the new one.
         assert!(answers.is_sorted_by(|before, after| before >= after), "{answers:?}");
     });
 }
 
 #[test]
-fn of_two_files_with_one_id_neither_is_taken() {
+fn two_files_with_one_id_are_both_refused() {
     let machine = Machine::configured(ECHO);
     let first = machine.put_plugin("a.wasm", built_plugin("loud-echo.wasm"));
     let proxy = machine.serve();
@@ -128,8 +128,8 @@ fn of_two_files_with_one_id_neither_is_taken() {
 
     let echo = fs::read(fixtures().parent().unwrap().join("plugins/prebuilt/echo.wasm")).unwrap();
     let second = machine.put_plugin("b.wasm", echo);
-    looked(&proxy, 2);
-    // As at a start, where nobody knows which of them was there first.
+    reloaded(&proxy, 2);
+    // Like at a start, where the order of the files is unknown.
     assert_eq!(proxy.ask("echo", "hi"), "hi");
     let twice = |other: &str| {
         format!("has the id echo, and so has {other}: remove one of the two, or rename the right one to echo.wasm")
@@ -142,24 +142,24 @@ fn of_two_files_with_one_id_neither_is_taken() {
     }
 
     fs::remove_file(first).unwrap();
-    looked(&proxy, 3);
+    reloaded(&proxy, 3);
     assert_eq!(proxy.ask("echo", "hi"), "hi");
 }
 
 #[test]
-fn a_new_plugin_brings_its_driver_while_the_program_serves() {
+fn a_new_plugin_adds_its_driver_while_the_server_runs() {
     let machine = Machine::configured("[models.m]\ndriver = \"stranger\"\nrepo = \".\"\nprogram = \"my-stranger\"\n");
     machine.recording("my-stranger", &["say", "hello"]);
     let proxy = machine.serve();
     assert_eq!(proxy.complete(&chat("m", "hi")).status, 500);
     machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm"));
-    looked(&proxy, 2);
+    reloaded(&proxy, 2);
     assert_eq!(proxy.ask("m", "hi"), "hello");
     assert_eq!(machine.seen("my-stranger")["argv"], Value::from(vec!["--hello"]));
 }
 
 #[test]
-fn a_program_that_nobody_granted_is_not_started() {
+fn a_program_without_a_grant_is_not_started() {
     let machine = Machine::configured("[models.m]\ndriver = \"stranger\"\nrepo = \".\"\n");
     machine.put_plugin("stranger.wasm", built_plugin("stranger.wasm"));
     machine.recording("stranger", &["say", "hello"]);
@@ -173,7 +173,7 @@ fn a_program_that_nobody_granted_is_not_started() {
 }
 
 #[test]
-fn a_component_that_wants_something_of_the_host_is_refused_by_name() {
+fn a_component_with_an_import_is_refused_with_the_name_of_the_import() {
     let machine = Machine::new();
     let component = r#"(component (import "host:files/read@1.0.0" (instance (export "get" (func)))))"#;
     let file = machine.put_plugin("greedy.wasm", wat::parse_str(component).unwrap());
@@ -209,22 +209,22 @@ fn a_plugin_that_never_answers_is_stopped_and_refused() {
     let file = machine.put_plugin("endless.wasm", built_plugin("endless.wasm"));
     let reason = "the plugin failed in `describe`: it used up the time of one call (`limits.plugin_call_cpu`)";
     assert_eq!(refusals(&machine), [(file.display().to_string(), reason.to_owned())]);
-    // Others are served meanwhile.
+    // Other requests are served meanwhile.
     let proxy = machine.serve();
     assert_eq!(proxy.ask("echo", "hi"), "hi");
 }
 
 #[test]
-fn memory_that_is_too_little_for_the_programs_own_plugins_is_told_at_the_start() {
+fn a_memory_limit_too_small_for_the_embedded_plugins_is_reported_at_the_start() {
     let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_memory = \"64 KiB\"\n"));
     let run = machine.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
-    let told = run.stderr.starts_with("cannot load the built-in plugin `acp`: ")
+    let actual = run.stderr.starts_with("cannot load the built-in plugin `acp`: ")
         && run.stderr.contains("more than `limits.plugin_memory` allows");
-    assert!(told, "{}", run.stderr);
+    assert!(actual, "{}", run.stderr);
 }
 
-/// A machine with a limit and a model whose plugin keeps what its CLI prints, and hands it over at the end.
+/// A machine with a limit, and a model whose plugin keeps the CLI's output and returns it at the end.
 fn keeping(limit: &str, cli: &str) -> Machine {
     let model = "[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\nretries = 0\n";
     let machine = Machine::configured(&format!("{ECHO}{model}[limits]\n{limit}\n"));
@@ -232,7 +232,7 @@ fn keeping(limit: &str, cli: &str) -> Machine {
     machine
 }
 
-/// The message of a run that fails for what its plugin did, beside which others go on.
+/// The message of a run that its plugin made fail, while other runs continue.
 fn failed(machine: &Machine) -> String {
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
@@ -247,13 +247,13 @@ fn a_plugin_that_needs_too_much_memory_in_a_run_ends_that_run_only() {
 }
 
 #[test]
-fn a_plugin_that_hands_over_too_much_at_once_ends_that_run_only() {
+fn a_plugin_that_returns_too_much_at_once_ends_that_run_only() {
     let message = failed(&keeping("plugin_result = \"16 KiB\"", "seq 10000"));
     assert!(message.contains("`limits.plugin_result`"), "{message}");
 }
 
 #[test]
-fn a_plugin_that_uses_up_the_time_of_a_run_ends_that_run_only() {
+fn a_plugin_that_exhausts_the_cpu_time_of_a_run_ends_that_run_only() {
     let machine = Machine::configured(&format!(
         "{ECHO}[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n\
          [plugins.generic.limits]\nrun_cpu = \"10ms\"\n"
@@ -270,17 +270,17 @@ fn a_plugin_that_uses_up_the_time_of_a_run_ends_that_run_only() {
 }
 
 #[test]
-fn plugins_are_told_with_what_they_are_and_files_with_why_they_are_not() {
+fn plugins_are_listed_with_their_description_and_refused_files_with_their_reason() {
     let machine = Machine::configured(ECHO);
     let file = machine.put_plugin("garbage.wasm", "garbage");
     let proxy = machine.serve();
-    let told = proxy.get("/v1/plugins").json();
-    let echo = told["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "echo").unwrap();
+    let actual = proxy.get("/v1/plugins").json();
+    let echo = actual["data"].as_array().unwrap().iter().find(|plugin| plugin["id"] == "echo").unwrap();
     let health = serde_json::json!({"state": "healthy", "traps": 0, "last_trap": null});
     let keys = ["object", "contract", "source", "programs", "health"].map(|key| echo[key].clone());
     let programs = Value::from(vec!["agentbay"]);
     assert_eq!(keys, ["plugin".into(), "0.1.0".into(), "embedded".into(), programs, health]);
-    let refused = told["refused"].as_array().unwrap();
+    let refused = actual["refused"].as_array().unwrap();
     assert!(
         matches!(&refused[..], [one] if one["file"] == file.to_str().unwrap()
             && one["reason"].as_str().unwrap().starts_with("is not a valid WebAssembly component: ")),
@@ -289,7 +289,7 @@ fn plugins_are_told_with_what_they_are_and_files_with_why_they_are_not() {
 }
 
 #[test]
-fn what_happens_is_counted() {
+fn events_of_plugins_are_counted_in_the_metrics() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     assert_eq!(proxy.ask("echo", "hi"), "hi");
@@ -315,7 +315,7 @@ fn what_happens_is_counted() {
 }
 
 #[test]
-fn of_a_file_that_is_refused_no_byte_is_shown() {
+fn no_byte_of_a_refused_file_is_shown() {
     let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
     let secret = machine.path("secret");
     fs::write(&secret, "root:$6$salt$hash:19000:0:99999:7:::\n").unwrap();

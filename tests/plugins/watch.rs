@@ -1,5 +1,5 @@
-//! How changes of the plugin folder and the settings are noticed: folders that come and go, files that are half written,
-//! by events and by polling; and looks that are asked for.
+//! Changes of the plugin folder and the settings: folders that are removed and created, half-written files, with events and with
+//! polling; and requested reloads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::support::{ECHO, Machine, Proxy, Request, drivers, error, fixtures, wait_for};
 
-/// The two ways to notice.
+/// The two watch modes.
 const WAYS: [&str; 2] = ["watch = \"events\"", "watch = \"poll\"\npoll_interval = \"20ms\""];
 
-/// The settings with a way to notice.
+/// The settings with a watch mode.
 fn noticing(way: &str) -> String {
     format!("[plugins]\n{way}\n{ECHO}")
 }
@@ -23,20 +23,20 @@ fn loud() -> Vec<u8> {
     fs::read(fixtures().join("plugins/loud-echo.wasm")).unwrap()
 }
 
-/// Where the plugin `echo` in use comes from.
+/// The source of the plugin `echo` in use.
 fn source(proxy: &Proxy) -> String {
     let plugins = proxy.get("/v1/plugins").json();
     let mut all = plugins["data"].as_array().unwrap().iter();
     all.find(|plugin| plugin["id"] == "echo").unwrap()["source"].as_str().unwrap().to_owned()
 }
 
-/// Waits until the plugin of a file is in use, or the program's own again.
+/// Waits until the plugin of a file is in use, or the embedded one again.
 fn in_use(proxy: &Proxy, file: Option<&Path>) {
     let expected = file.map_or_else(|| "embedded".to_owned(), |file| file.display().to_string());
     wait_for(&format!("{expected} to be in use"), || source(proxy) == expected);
 }
 
-/// Tries something with each way to notice, on a machine with a loud plugin, given its folder.
+/// Runs a test with each watch mode, on a machine with the plugin `loud-echo`, passing its folder.
 fn each_way(try_it: impl Fn(&Machine, &Proxy, &Path)) {
     for way in WAYS {
         let machine = Machine::configured(&noticing(way));
@@ -48,7 +48,7 @@ fn each_way(try_it: impl Fn(&Machine, &Proxy, &Path)) {
 }
 
 #[test]
-fn a_folder_that_vanishes_and_returns_is_noticed() {
+fn a_folder_that_is_removed_and_restored_is_noticed() {
     each_way(|_, proxy, folder| {
         let file = folder.join("echo.wasm");
         for _ in 0..2 {
@@ -64,7 +64,7 @@ fn a_folder_that_vanishes_and_returns_is_noticed() {
 }
 
 #[test]
-fn a_folder_that_another_takes_the_place_of_is_noticed() {
+fn a_folder_that_is_replaced_by_another_is_noticed() {
     each_way(|machine, proxy, folder| {
         let (next, file) = (machine.path("next"), folder.join("louder.wasm"));
         fs::create_dir(&next).unwrap();
@@ -72,7 +72,7 @@ fn a_folder_that_another_takes_the_place_of_is_noticed() {
         fs::rename(folder, machine.path("before")).unwrap();
         fs::rename(&next, folder).unwrap();
         in_use(proxy, Some(&file));
-        // What happens in the folder that was put away is nobody's concern, and what happens in the new one is.
+        // Changes in the replaced folder do not matter, changes in the new one do.
         fs::remove_file(machine.path("before/echo.wasm")).unwrap();
         fs::remove_file(file).unwrap();
         in_use(proxy, None);
@@ -80,7 +80,7 @@ fn a_folder_that_another_takes_the_place_of_is_noticed() {
 }
 
 #[test]
-fn a_folder_whose_parent_goes_and_comes_is_noticed() {
+fn a_folder_whose_parent_is_removed_and_restored_is_noticed() {
     each_way(|machine, proxy, folder| {
         let (file, parent, away) = (folder.join("echo.wasm"), folder.parent().unwrap(), machine.path("away"));
         fs::rename(parent, &away).unwrap();
@@ -96,11 +96,11 @@ fn a_folder_whose_parent_goes_and_comes_is_noticed() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_at_the_start_is_noticed_when_it_comes() {
+fn a_folder_that_is_missing_at_the_start_is_noticed_when_it_is_created() {
     for way in WAYS {
         let machine = Machine::configured(&noticing(way));
         let folder: PathBuf = machine.plugin("");
-        // No folder can be made where a file is.
+        // No folder can be created in place of a file.
         let in_the_way = folder.parent().unwrap().parent().unwrap();
         fs::create_dir_all(in_the_way.parent().unwrap()).unwrap();
         fs::write(in_the_way, "").unwrap();
@@ -114,7 +114,7 @@ fn a_folder_that_is_not_there_at_the_start_is_noticed_when_it_comes() {
 }
 
 #[test]
-fn a_file_that_is_half_written_takes_the_place_of_none_and_does_when_it_is_complete() {
+fn a_half_written_file_replaces_nothing_until_it_is_complete() {
     for way in WAYS {
         let machine = Machine::configured(&noticing(way));
         let proxy = machine.serve();
@@ -125,7 +125,7 @@ fn a_file_that_is_half_written_takes_the_place_of_none_and_does_when_it_is_compl
         fs::write(&file, &all).unwrap();
         in_use(&proxy, Some(&file));
         assert_eq!(proxy.ask("echo", "hi"), "HI");
-        // Cut off in place, it stays in use as it was.
+        // Truncated in place, the previous version stays in use.
         fs::write(&file, &all[..100]).unwrap();
         wait_for("the file to be refused", || proxy.get("/v1/plugins").json()["refused"] != json!([]));
         assert_eq!(proxy.ask("echo", "hi"), "HI");
@@ -133,7 +133,7 @@ fn a_file_that_is_half_written_takes_the_place_of_none_and_does_when_it_is_compl
 }
 
 #[test]
-fn settings_that_are_replaced_as_editors_do_are_noticed() {
+fn settings_that_are_replaced_like_an_editor_does_are_noticed() {
     for way in WAYS {
         let machine = Machine::configured(&noticing(way));
         let proxy = machine.serve();
@@ -146,8 +146,8 @@ fn settings_that_are_replaced_as_editors_do_are_noticed() {
 }
 
 #[test]
-fn a_look_that_is_asked_for_is_over_when_it_is_answered() {
-    // So long that nothing is noticed in another way.
+fn a_requested_reload_is_complete_when_it_is_answered() {
+    // Long enough that no change is noticed otherwise.
     let machine = Machine::configured(&noticing("watch = \"poll\"\npoll_interval = \"1h\""));
     let proxy = machine.serve();
     let found = |generation: u64, refused: Value, configuration: Value| {
@@ -179,7 +179,7 @@ fn a_look_that_is_asked_for_is_over_when_it_is_answered() {
 }
 
 #[test]
-fn a_look_is_asked_for_with_a_key_if_there_is_one() {
+fn a_reload_request_needs_a_key_if_one_is_configured() {
     let machine = Machine::configured(&format!("server.api_keys = [\"one\"]\n{ECHO}"));
     let proxy = machine.serve();
     let refused = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
@@ -191,7 +191,7 @@ fn a_look_is_asked_for_with_a_key_if_there_is_one() {
 }
 
 #[test]
-fn each_of_many_who_ask_at_once_is_told_of_a_look_that_began_after_it_asked() {
+fn each_of_many_concurrent_requests_gets_a_reload_that_started_after_it() {
     let machine = Machine::configured(ECHO);
     let proxy = machine.serve();
     let file = machine.put_plugin("echo.wasm", loud());

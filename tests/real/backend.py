@@ -1,4 +1,4 @@
-"""Owns the model behind the CLIs: the scripted server, which here also keeps the words of the user that it was sent.
+"""The model behind the CLIs: the scripted server, which here also keeps the user's messages that it receives.
 
 Each CLI has a server of its own, and the scenario is set before a run, so that side requests of a CLI (titles, routing,
 memory) are answered in the same scenario, and a prompt holds nothing but what is to be tested.
@@ -21,7 +21,7 @@ class Backend(scripted_llm.Server):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), scripted_llm.parse_args([]))
         self.scenario = "plain"
-        self.arrived: list[dict] = []  # what was asked so far, answered or not
+        self.arrived: list[dict] = []  # the requests so far, answered or not
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         self.thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
         self.thread.start()
@@ -35,12 +35,12 @@ class Backend(scripted_llm.Server):
             self.arrived.append(record)
 
     def since(self, mark: int) -> list[dict]:
-        """The requests that came after there were `mark` of them."""
+        """The requests after the first `mark`."""
         with self.lock:
             return self.arrived[mark:]
 
     def wait_for_request(self, mark: int, seconds: float) -> bool:
-        """Waits until a request has come after there were `mark` of them."""
+        """Waits for a request after the first `mark`."""
         return until(lambda: bool(self.since(mark)), seconds)
 
     def stop(self) -> None:
@@ -50,7 +50,7 @@ class Backend(scripted_llm.Server):
 
 
 def until(condition, seconds: float) -> bool:
-    """Waits until something is so, but not for ever."""
+    """Waits for a condition, with a time limit."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -60,7 +60,7 @@ def until(condition, seconds: float) -> bool:
 
 
 def user_texts(body: dict) -> list[str]:
-    """Every text of a user's message in a request of any of the four APIs, each piece for itself."""
+    """Every text of a user's message in a request of any of the four APIs, as separate pieces."""
     texts: list[str] = []
     for message in items(body.get("input")) + items(body.get("messages")) + items(body.get("contents")):
         if not isinstance(message, dict) or message.get("role") != "user":
@@ -73,5 +73,5 @@ def user_texts(body: dict) -> list[str]:
 
 
 def items(value) -> list:
-    """A list of what may be one text, a list, or nothing."""
+    """Normalises one text, a list, or nothing to a list."""
     return value if isinstance(value, list) else [value] if isinstance(value, str) else []

@@ -1,4 +1,4 @@
-"""Owns the client: a chat request to the proxy, whole or streamed, and what came back, judged as the API's form."""
+"""The client: a chat request to the proxy, whole or streamed, and the answer, checked against the form of the API."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import json
 import time
 
 SESSION = "x-agent-session"
-# Longer than the proxy lets any run go on.
+# Longer than the proxy's limit of a run.
 REQUEST_SECONDS = 170
 
 
 @dataclasses.dataclass
 class Answer:
-    """What came back."""
+    """The answer."""
 
     status: int = 0
     content: str = ""
@@ -26,7 +26,7 @@ class Answer:
     malformed: list[str] = dataclasses.field(default_factory=list)
 
     def short(self) -> str:
-        """For whoever has to find out what went wrong."""
+        """A description for debugging."""
         if self.error is not None:
             said = json.dumps({key: self.error.get(key) for key in ("code", "message", "detail")}, ensure_ascii=False)
             said = f"{self.status} {said[:400]}"
@@ -36,7 +36,7 @@ class Answer:
 
 
 class Request:
-    """A request that is under way. Closing it is what a client does that goes away."""
+    """A request in progress. Closing it simulates a client that disconnects."""
 
     def __init__(self, port: int, model: str, messages: list[dict], stream: bool, session: str | None, seconds: float):
         self.stream = stream
@@ -44,7 +44,7 @@ class Request:
         body: dict = {"model": model, "messages": messages, "stream": stream}
         if stream:
             body["stream_options"] = {"include_usage": True}
-        # Scenarios share their prompts: none is to get the failure that is remembered of another one.
+        # Scenarios share their prompts: a remembered failure of one must not be returned for another.
         headers = {"content-type": "application/json", "x-agentbay-rerun": "true"} | ({SESSION: session} if session else {})
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=seconds)
         self.connection.request("POST", "/v1/chat/completions", json.dumps(body).encode(), headers)
@@ -53,7 +53,7 @@ class Request:
         self.connection.close()
 
     def answer(self) -> Answer:
-        """Waits for the end. Raises `TimeoutError` after the time that was given."""
+        """Waits for the end. Raises `TimeoutError` after the timeout."""
         response = self.connection.getresponse()
         answer = Answer(status=response.status, session=response.getheader(SESSION))
         if response.status != 200:

@@ -1,4 +1,4 @@
-"""Owns what is particular to each CLI: its package, its settings, and what it is known to make of an answer.
+"""The specifics of each CLI: its package, its settings, and its known treatment of answers.
 
 The settings are what a user of that CLI would have: a provider, a key, no telemetry, no updates. How a run is started
 is the plugin's affair, and no setting here does its work for it.
@@ -11,7 +11,7 @@ import json
 import pathlib
 from collections.abc import Callable
 
-KEY = "sk-local-0001"  # no word of an answer: Copilot masks its key wherever it occurs
+KEY = "sk-local-0001"  # not part of any answer: Copilot masks its key everywhere
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Cli:
     model: str | None = None
     needs_node: int = 0  # a Node.js of at least this version on PATH; 0 for a native program
     tells_reasoning: bool = True
-    usage: tuple[int, int] | None = (1111, 333)  # tokens of one request as the plugin counts them; none if not told
-    empty_is_failure: bool = False  # it takes an answer without text for a failure, and says so
-    strips_escapes: bool = False  # it takes escape sequences out of what the model says
-    wraps_prompts: bool = False  # it puts words of its own around the prompt
-    goes_on: bool = False  # it has the model go on with an answer that broke off; the scripted one begins anew
-    # What is not as it should be and cannot be had of this CLI: why, by `scenario` or `scenario/mode`.
+    usage: tuple[int, int] | None = (1111, 333)  # tokens of one request as the plugin counts them; none if not reported
+    empty_is_failure: bool = False  # it reports an answer without text as a failure
+    strips_escapes: bool = False  # it removes escape sequences from the model's text
+    wraps_prompts: bool = False  # it adds its own text around the prompt
+    goes_on: bool = False  # it lets the model continue an incomplete answer; the scripted model starts again
+    # Known deviations of this CLI that cannot be fixed: the reason, by `scenario` or `scenario/mode`.
     deviates: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
@@ -67,7 +67,7 @@ def claude_env(url: str, home: pathlib.Path) -> dict[str, str]:
         "CLAUDE_CONFIG_DIR": str(home / ".claude"),
         "ANTHROPIC_BASE_URL": url,
         "ANTHROPIC_API_KEY": KEY,
-        # What a container that runs as root sets: without it root may not have full access.
+        # Containers that run as root set this: without it root is refused full access.
         "IS_SANDBOX": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
@@ -82,7 +82,7 @@ def gemini_settings(_url: str) -> dict[str, str]:
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
         "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
-        # It takes a long line for a loop, and stops.
+        # It treats a long line as a loop, and stops.
         "model": {"disableLoopDetection": True},
     }
     return {".gemini/settings.json": json.dumps(settings)}
@@ -151,7 +151,7 @@ def claude(name: str, version: str) -> Cli:
         driver="claude",
         package="@anthropic-ai/claude-code",
         version=version,
-        # The package's own program is put together by a script of the package; the native one needs none.
+        # A script of the package assembles its program; the native one needs no script.
         program="@anthropic-ai/claude-code-*/claude",
         settings=nothing,
         env=claude_env,
@@ -159,7 +159,7 @@ def claude(name: str, version: str) -> Cli:
     )
 
 
-# The slowest first: they decide how long it takes in all.
+# The slowest first: they determine the total duration.
 ALL = (
     Cli(
         name="qwen",
@@ -191,7 +191,7 @@ ALL = (
         program=".bin/gemini",
         settings=gemini_settings,
         env=gemini_env,
-        # Without a model it asks a second one which to take.
+        # Without a model it asks a second one which to use.
         model="gemini-2.5-flash",
         needs_node=20,
         tells_reasoning=False,

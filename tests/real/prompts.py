@@ -1,10 +1,10 @@
-"""Owns the prompts that have to arrive at the model exactly as they were sent."""
+"""Prompts that have to reach the model unchanged."""
 
 from __future__ import annotations
 
 
 def long_prompt() -> str:
-    """200 KB in lines that differ, so that a lost piece shows."""
+    """200 KB of distinct lines, so that a lost piece is detected."""
     size, text = 200 * 1024, "Count the lines.\n"
     number = 0
     while len(text) < size:

@@ -1,4 +1,4 @@
-"""Owns the proxy under test: its configuration, its start and its end; and the home and the repository of each CLI."""
+"""The proxy under test: its configuration, start and end, and the home and repository of each CLI."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from packages import Installed
 START_SECONDS = 60
 STOP_SECONDS = 30
 MARK = "AGENTBAY_REAL"
-# In no prompt, and in no path: a request that has it has the file.
+# Neither in a prompt nor in a path: a request that contains it contains the file.
 README_WORD = "zanzibar"
 README = f"# Scripted\n\nA small repository for runs of agents. The word of this file is {README_WORD}.\n"
-# Longer than any CLI goes on with a model that fails.
+# Longer than any CLI retries a failing model.
 TIMEOUT = "150s"
-# So long that a failure has a status in a stream too, and the session a header, however slow the machine is.
+# Long enough that a failure of a stream has a status, and the session a header, even on a slow machine.
 HEADERS_AFTER = "120s"
 
 
 def mark(name: str) -> str:
-    """What the environment of all processes behind these models holds."""
+    """A marker in the environment of all processes behind these models."""
     return f"{MARK}={name}"
 
 
 def prepare(installed: Installed, name: str, url: str, folder: pathlib.Path) -> dict[str, dict]:
-    """Makes home and repository of a CLI, and gives back its models: as it comes, and with full access."""
+    """Creates home and repository of a CLI, and returns its models: the default one, and one with full access."""
     home, repo = folder / "home", folder / "repo"
     (folder / "tmp").mkdir(parents=True)
     home.mkdir()
@@ -40,7 +40,7 @@ def prepare(installed: Installed, name: str, url: str, folder: pathlib.Path) -> 
         file.write_text(text)
     env = installed.cli.env(url, home)
     for variable, value in env.items():
-        # Codex wants the folder to be there.
+        # Codex requires the folder.
         if variable.endswith(("_HOME", "_DIR")):
             pathlib.Path(value).mkdir(parents=True, exist_ok=True)
     make_repository(repo)
@@ -71,7 +71,7 @@ def make_repository(repo: pathlib.Path) -> None:
 
 
 def configuration(models: dict[str, dict], folder: pathlib.Path) -> str:
-    """A proxy.toml. JSON's strings are strings of TOML too. It is the CLIs that are looked at: nothing is tried again."""
+    """A proxy.toml. JSON strings are valid TOML strings. The CLIs are under test, so nothing is retried."""
     plugins, cache = json.dumps(str(folder / "plugins")), json.dumps(str(folder / "cache"))
     lines = ["[defaults]", "retries = 0", "max_repo_runs = 16", "\n[plugins]", f"dir = {plugins}", f"cache = {cache}",
              "\n[limits]", f'first_event_timeout = "{HEADERS_AFTER}"']
@@ -96,7 +96,7 @@ def drivers(binary: pathlib.Path, folder: pathlib.Path) -> set[str]:
 
 
 def environment(folder: pathlib.Path) -> dict[str, str]:
-    """The proxy's own: nothing of this machine's CLIs must be found by it."""
+    """The proxy's environment, which leads to none of this machine's CLIs."""
     return {"HOME": str(folder), "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": str(folder),
             "AGENTBAY_LOG": "info"}
 

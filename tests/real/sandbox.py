@@ -1,4 +1,4 @@
-"""Owns the place where the programs run: a network namespace with nothing but loopback in it, and the processes there.
+"""The sandbox of the programs: a network namespace with loopback only, and its processes.
 
 Nothing that is started in it can reach another machine, whatever it tries.
 """
@@ -21,7 +21,7 @@ SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
 
 
 def way_in() -> list[str] | None:
-    """The command that starts another one in a namespace of its own; none if this machine does not allow it."""
+    """The prefix that starts a command in a separate namespace; none if this machine does not allow it."""
     if shutil.which("unshare") is None:
         return None
     for command in (["unshare", "-n"], ["unshare", "-rn"]):
@@ -31,7 +31,7 @@ def way_in() -> list[str] | None:
 
 
 def enter() -> None:
-    """Makes loopback work, and makes sure that there is nothing else."""
+    """Enables loopback, and checks that there is nothing else."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         name = struct.pack("16sH14x", b"lo", 0)
         flags = struct.unpack("16sH14x", fcntl.ioctl(control, SIOCGIFFLAGS, name))[1]
@@ -51,7 +51,7 @@ def processes(mark: str) -> dict[int, str]:
             continue
         try:
             marked = mark.encode() in (entry / "environ").read_bytes().split(b"\0")
-            # A process that is dead and not yet waited for has no namespace any more.
+            # A zombie process has no namespace.
             if marked and namespace(entry.name) == own:
                 command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 found[int(entry.name)] = command[:100].strip()
@@ -65,13 +65,13 @@ def namespace(process: str) -> str:
 
 
 def gone(mark: str, seconds: float) -> dict[int, str]:
-    """What is left of the marked processes after they had so long to end."""
+    """The marked processes that remain after a time to end."""
     until(lambda: not processes(mark), seconds)
     return processes(mark)
 
 
 def end(mark: str) -> dict[int, str]:
-    """Ends the marked processes that are left, by id, and says which they were."""
+    """Ends the remaining marked processes by id, and returns them."""
     left = processes(mark)
     for process in left:
         try:

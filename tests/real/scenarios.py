@@ -1,4 +1,4 @@
-"""Owns what is tried with each CLI, and what has to come of it.
+"""The scenarios for each CLI, and their required results.
 
 A scenario is a function from a bench to a complaint, or to none. What is right follows from what the scripted
 server sent, never from what a CLI or a plugin made of it.
@@ -19,14 +19,14 @@ from client import REQUEST_SECONDS, Answer, Request, ask
 from clis import Cli
 from prompts import PROMPTS
 
-# After it was told to end, a process has the proxy's grace time of 5 s until it is killed; some take time.
+# A process has the proxy's grace period of 5 s to end before it is killed; some use it.
 LEAVE_SECONDS = 15
 START_SECONDS = 60
 
 
 @dataclasses.dataclass
 class Bench:
-    """A CLI behind the proxy in one mode, with a home and a model server of its own: several can run at a time."""
+    """A CLI behind the proxy in one mode, with a separate home and model server: several can run in parallel."""
 
     cli: Cli
     mode: str
@@ -43,12 +43,12 @@ class Bench:
         return self.mode == "stream"
 
     def ask(self, scenario: str, messages: list[dict] | str, model: str = "", session: str | None = None) -> Answer:
-        """Has the model server play a scenario and asks through the proxy."""
+        """Starts a scenario on the model server and sends a request through the proxy."""
         self.backend.scenario = scenario
         return ask(self.port, self.name + model, messages, self.stream, session)
 
     def requests(self, mark: int) -> list[dict]:
-        """What the CLI asked its model since there were `mark` requests; not what it asked about itself."""
+        """The CLI's requests to its model after the first `mark`, without its internal ones."""
         return [record for record in self.backend.since(mark) if "api" in record]
 
     def mark(self) -> int:
@@ -59,7 +59,7 @@ Scenario = Callable[[Bench], str | None]
 
 
 def answered(answer: Answer, content: str) -> str | None:
-    """Whether an answer is a whole one with exactly this text."""
+    """Whether an answer is complete with exactly this text."""
     if answer.malformed or answer.error is not None or answer.status != 200:
         return f"no answer: {answer.short()}"
     if answer.content != content:
@@ -70,7 +70,7 @@ def answered(answer: Answer, content: str) -> str | None:
 
 
 def difference(expected: str, came: str) -> str:
-    """Where two texts part."""
+    """The first difference of two texts."""
     pairs = zip(expected, came)
     at = next((place for place, (one, other) in enumerate(pairs) if one != other), min(len(expected), len(came)))
     start = max(0, at - 20)
@@ -120,7 +120,7 @@ def hostile(bench: Bench) -> str | None:
 
 def tool(bench: Bench) -> str | None:
     mark = bench.mark()
-    # With full access, since some CLIs do not offer a shell to the model with less.
+    # With full access, because some CLIs offer the model no shell otherwise.
     answer = bench.ask("tool", "List the files", "-full")
     said = re.fullmatch(r"Done\. The tool returned [1-9][0-9]* characters\.", answer.content)
     wrong = answered(answer, said.group() if said else "Done. The tool returned … characters.")
@@ -138,7 +138,7 @@ def empty(bench: Bench) -> str | None:
     return answered(answer, "")
 
 
-# What a stream that is cut can have said before: a CLI may lose what came last.
+# Possible text of an interrupted stream: a CLI may lose the last part.
 BEFORE_CUT = ["".join(scripted_llm.pieces(scripted_llm.PLAIN)[:count]) for count in range(3)]
 FAILURES = {
     "auth401": (401, ("authentication",), ("",)),
@@ -182,7 +182,7 @@ def resume(bench: Bench) -> str | None:
 
 
 def resume_file(bench: Bench) -> str | None:
-    """A CLI may take such a prompt another way than the one before it: the session must be the same."""
+    """A CLI may use another mode for such a prompt than for the one before: the session must be the same."""
     return resumed_with(bench, "@README.md: which word was it?")
 
 
@@ -222,7 +222,7 @@ def cancel(bench: Bench) -> str | None:
             return "the CLI cannot be seen, so neither can its end"
     finally:
         request.close()
-    return None  # its processes are looked for after every scenario
+    return None  # its processes are checked after every scenario
 
 
 def prompt(name: str) -> Scenario:
@@ -243,7 +243,7 @@ def arrived(bench: Bench, mark: int, text: str) -> str | None:
         return None
     if not texts:
         return "the model was asked nothing"
-    # What became of it stands among the words of the CLI.
+    # The CLI's text has its result.
     nearest = min(texts, key=lambda piece: (text not in piece, abs(len(piece) - len(text))))
     return f"the prompt did not arrive as it is: {difference(text, nearest)}"
 
@@ -265,14 +265,14 @@ ALL: dict[str, Scenario] = {
 
 @dataclasses.dataclass(frozen=True)
 class Complaint:
-    """What is wrong with a run."""
+    """The fault of a run."""
 
     text: str
-    final: bool  # processes were left, which no second run excuses
+    final: bool  # processes remained, which no second attempt excuses
 
 
 def play(bench: Bench, name: str) -> Complaint | None:
-    """Plays a scenario, and looks for what is left of the CLI."""
+    """Runs a scenario, and checks for remaining processes of the CLI."""
     mark = proxy.mark(bench.name)
     try:
         wrong = ALL[name](bench)

@@ -1,4 +1,4 @@
-//! Who gets in: keys, host names, content types.
+//! Access control: keys, host names, content types.
 
 use serde_json::Value;
 
@@ -14,12 +14,12 @@ fn question() -> Request {
     Request::complete(&chat("echo", "hi"))
 }
 
-fn told(answer: &Answer) -> (u16, Value) {
+fn actual(answer: &Answer) -> (u16, Value) {
     (answer.status, answer.json())
 }
 
 #[test]
-fn a_key_is_asked_for_where_there_are_keys() {
+fn a_key_is_required_if_keys_are_configured() {
     let (_machine, proxy) = served("api_keys = [\"right-one\", \"right-two\"]");
     let message = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
     let expected = (401, error(message, "invalid_request_error", None, "invalid_api_key", None));
@@ -38,7 +38,7 @@ fn a_key_is_asked_for_where_there_are_keys() {
         Request::get("/v1/nothing"),
     ] {
         let answer = proxy.send(&request);
-        assert_eq!((told(&answer), answer.header("www-authenticate")), (expected.clone(), Some("Bearer")));
+        assert_eq!((actual(&answer), answer.header("www-authenticate")), (expected.clone(), Some("Bearer")));
     }
     for key in ["right-one", "right-two"] {
         assert_eq!(proxy.send(&with(&format!("Bearer {key}"))).status, 200);
@@ -80,7 +80,7 @@ pub(crate) fn a_foreign_host_name_is_refused() {
     let port = proxy.address().port();
     for host in ["evil.example", &format!("evil.example:{port}"), "127.0.0.1", "localhost:1", ""] {
         let answer = proxy.send(&question().header("host", host));
-        assert_eq!(told(&answer), expected, "{host}");
+        assert_eq!(actual(&answer), expected, "{host}");
         assert_eq!(proxy.send(&Request::get("/healthz").header("host", host)).status, 403, "{host}");
     }
     for host in [format!("localhost:{port}"), format!("127.0.0.1:{port}"), format!("LOCALHOST:{port}")] {
@@ -89,7 +89,7 @@ pub(crate) fn a_foreign_host_name_is_refused() {
 }
 
 #[test]
-fn a_host_name_that_is_allowed_is_let_in() {
+fn an_allowed_host_name_is_accepted() {
     let (_machine, proxy) = served("allowed_hosts = [\"box.local\", \"other.local:80\"]");
     let with = |host: &str| proxy.send(&question().header("host", host)).status;
     assert_eq!([with("box.local"), with("box.local:1234"), with("other.local:80")], [200; 3]);
@@ -97,12 +97,12 @@ fn a_host_name_that_is_allowed_is_let_in() {
 }
 
 #[test]
-fn what_a_form_on_a_page_can_send_is_refused() {
+fn requests_that_a_form_on_a_page_can_send_are_refused() {
     let (_machine, proxy) = served("");
     for form in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
         assert_eq!(proxy.send(&question().header("content-type", form)).status, 415, "{form}");
     }
-    // A page asks first whether it may send JSON. It may not, nor may it ask.
+    // A page first requests permission to send JSON. It is refused, and so is the preflight request.
     let asks = Request::get("/v1/chat/completions").method("OPTIONS").header("origin", "http://evil.example");
     let answer = proxy.send(&asks);
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (403, None));
@@ -139,7 +139,7 @@ fn a_foreign_page_gets_nothing_on_any_route() {
 }
 
 #[test]
-fn a_program_and_a_page_that_is_allowed_can_use_the_server_and_see_its_answers() {
+fn a_program_and_an_allowed_page_can_use_the_server_and_read_its_answers() {
     let (_machine, proxy) = served("api_keys = [\"right\"]\nallowed_origins = [\"https://Chat.example\"]");
     for origin in ["app://obsidian.md", "tauri://localhost", "vscode-webview://1a2b", "https://chat.example"] {
         let asked =
@@ -153,7 +153,7 @@ fn a_program_and_a_page_that_is_allowed_can_use_the_server_and_see_its_answers()
         let answer = proxy.send(&question().header("origin", origin).header("authorization", "Bearer right"));
         let seen = ["access-control-allow-origin", "vary"].map(|name| answer.header(name));
         assert_eq!((answer.status, seen), (200, [Some(origin), Some("origin")]));
-        // The key is needed all the same, and the page is told so.
+        // The key is still required, and the page can read the error.
         let refused = proxy.send(&question().header("origin", origin));
         assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, Some(origin)));
     }

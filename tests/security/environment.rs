@@ -1,5 +1,5 @@
-//! The environment of a CLI: nothing of a session that the server was started in, a switch to a cloud together with its
-//! credentials, and no address that leads back to the server.
+//! The environment of a CLI: no variable of a session that started the server, a switch to a cloud together with its credentials, and
+//! no address that leads back to the server.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Machine, Proxy, Request, chat, error, faults};
 
-/// What a turn of each CLI looks like to its driver, so that a run comes to its end.
+/// Output that ends a turn for each driver, so that a run completes.
 const PRINTS: &str = "{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"ok\"}\n";
 
-/// A machine with a model of each of these drivers, whose CLIs write down what they are given.
+/// A machine with a model of each of these drivers, whose CLIs record what they receive.
 fn machine(drivers: &[&str], more: &str) -> Machine {
     let models = drivers.iter().map(|driver| format!("[models.{driver}]\ndriver = \"{driver}\"\n{more}\n"));
     let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\n{}", models.collect::<String>()));
@@ -18,7 +18,7 @@ fn machine(drivers: &[&str], more: &str) -> Machine {
     machine
 }
 
-/// The names among these that the CLI of a model was given.
+/// The names among these that the CLI of a model received.
 fn given<'a>(machine: &Machine, proxy: &Proxy, model: &str, names: &[&'a str]) -> BTreeSet<&'a str> {
     proxy.complete(&chat(model, "hi"));
     let env = machine.seen(model)["env"].clone();
@@ -38,7 +38,7 @@ const CLOUD: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn t2_17_a_switch_to_another_provider_goes_with_its_credentials_to_the_cli_that_documents_it() {
+fn t2_17_a_switch_to_another_provider_is_passed_with_its_credentials_to_the_cli_that_documents_it() {
     let names = CLOUD.map(|(name, _)| name);
     let machine = machine(&["claude", "copilot", "codex"], "retries = 0");
     let proxy = machine.serve_inheriting(&CLOUD);
@@ -47,13 +47,13 @@ fn t2_17_a_switch_to_another_provider_goes_with_its_credentials_to_the_cli_that_
     assert_eq!(given(&machine, &proxy, "copilot", &names), ["GH_TOKEN", "GITHUB_TOKEN"].into());
     assert_eq!(given(&machine, &proxy, "codex", &names), BTreeSet::new());
 
-    // Without the switch the credentials stay here.
+    // Without the switch the credentials are not passed.
     let proxy = machine.serve_inheriting(&[&[("CLAUDE_CODE_USE_BEDROCK", "0")], &CLOUD[1..5]].concat());
     assert_eq!(given(&machine, &proxy, "claude", &names), BTreeSet::new());
 }
 
 #[test]
-fn doctor_says_which_credentials_go_with_a_switch_and_which_switch_goes_nowhere() {
+fn doctor_lists_the_credentials_passed_with_a_switch_and_switches_without_effect() {
     let machine = machine(&["claude"], "");
     machine.script("claude", "echo 2.1.332");
     let config = "[models.mine]\ndriver = \"generic\"\nprogram = \"cat\"\n";
@@ -70,7 +70,7 @@ fn doctor_says_which_credentials_go_with_a_switch_and_which_switch_goes_nowhere(
 }
 
 #[test]
-fn nothing_of_a_session_that_the_server_was_started_in_reaches_a_cli() {
+fn no_variable_of_a_session_that_started_the_server_reaches_a_cli() {
     let session = [
         ("CLAUDECODE", "1"),
         ("CLAUDE_CODE_ENTRYPOINT", "cli"),
@@ -92,7 +92,7 @@ fn nothing_of_a_session_that_the_server_was_started_in_reaches_a_cli() {
     }
 }
 
-/// How a run is refused that would ask this server.
+/// The refusal of a run that would send requests to this server.
 fn refusal(name: &str, driver: &str) -> (u16, Value) {
     let message = format!(
         "the variable `{name}` has the CLI of the driver `{driver}` ask this server itself, which would start it again: \
@@ -101,12 +101,12 @@ fn refusal(name: &str, driver: &str) -> (u16, Value) {
     (500, error(&message, "server_error", None, "configuration", None))
 }
 
-fn told(answer: &Answer) -> (u16, Value) {
+fn actual(answer: &Answer) -> (u16, Value) {
     (answer.status, answer.json())
 }
 
 #[test]
-fn a_base_url_that_leads_back_to_the_server_is_refused_and_not_looped() {
+fn a_base_url_that_leads_back_to_the_server_is_refused() {
     let machine = machine(&["codex"], "");
     let settings = |env: &str| {
         format!(
@@ -127,10 +127,10 @@ fn a_base_url_that_leads_back_to_the_server_is_refused_and_not_looped() {
     ] {
         machine.write("proxy.toml", settings(&format!("{name} = \"{value}\"")));
         reload(&proxy);
-        assert_eq!(told(&proxy.complete(&chat("codex", &value))), refusal(name, "codex"));
+        assert_eq!(actual(&proxy.complete(&chat("codex", &value))), refusal(name, "codex"));
         assert!(!machine.path("codex.json").exists(), "the CLI was started");
     }
-    // Another server of this machine is no loop.
+    // Another server of this machine is not a loop.
     machine.write("proxy.toml", settings("OPENAI_BASE_URL = \"http://127.0.0.1:1/v1\""));
     reload(&proxy);
     proxy.complete(&chat("codex", "hi"));

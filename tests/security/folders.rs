@@ -1,4 +1,4 @@
-//! Folders of the program's own: one that another user could write to or look into is not used.
+//! The program's own folders: one that another user can write to or read is not used.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -12,7 +12,7 @@ fn open(folder: &Path, mode: u32) {
     fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// What is said of a compile cache that was made like this.
+/// The message about a compile cache that was created like this.
 fn refused(make: impl Fn(&Path)) -> (Option<i32>, String, String) {
     let machine = Machine::configured(SETTINGS);
     fs::create_dir(machine.path("home/cache")).unwrap();
@@ -22,8 +22,8 @@ fn refused(make: impl Fn(&Path)) -> (Option<i32>, String, String) {
 }
 
 #[test]
-fn a_compile_cache_that_others_may_have_written_to_is_not_used() {
-    let told = |reason: &str| {
+fn a_compile_cache_that_other_users_can_write_to_is_not_used() {
+    let actual = |reason: &str| {
         let way_out = "`plugins.cache` in proxy.toml names another folder";
         (Some(1), String::new(), format!("cannot use the compile cache CACHE: {reason}; {way_out}\n"))
     };
@@ -32,21 +32,21 @@ fn a_compile_cache_that_others_may_have_written_to_is_not_used() {
             fs::create_dir(cache).unwrap();
             open(cache, mode);
         });
-        assert_eq!(made, told("other users may open it: `chmod 700 CACHE`"), "{mode:o}");
+        assert_eq!(made, actual("other users may open it: `chmod 700 CACHE`"), "{mode:o}");
     }
     let linked = refused(|cache| {
         fs::create_dir(cache.with_file_name("theirs")).unwrap();
         symlink("theirs", cache).unwrap();
     });
-    assert_eq!(linked, told("it is not a folder"));
-    // Only root can make a folder of somebody else's.
+    assert_eq!(linked, actual("it is not a folder"));
+    // Only root can create a folder of another user.
     if rustix::process::geteuid().is_root() {
         let theirs = refused(|cache| {
             fs::create_dir(cache).unwrap();
             open(cache, 0o700);
             chown(cache, Some(65534), None).unwrap();
         });
-        assert_eq!(theirs, told("it belongs to another user: choose another folder in proxy.toml"));
+        assert_eq!(theirs, actual("it belongs to another user: choose another folder in proxy.toml"));
     }
 }
 
@@ -61,7 +61,7 @@ fn folders_for_the_status_and_for_files_of_runs_are_checked_before_they_are_used
     }
     let proxy = machine.serve();
     proxy.logged(&["WARN", "cannot write the status file", "other users may open it"]);
-    // The system message goes to Claude Code in a file.
+    // Claude Code receives the system message in a file.
     let mut body = chat("m", "hi");
     body["messages"].as_array_mut().unwrap().insert(0, serde_json::json!({"role": "system", "content": "be kind"}));
     let answer = proxy.complete(&body);

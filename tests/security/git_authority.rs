@@ -1,12 +1,11 @@
-//! The host's own git runs nothing that a repository names, wherever in its settings that stands, and goes on running what
-//! the user has set.
+//! The host's git runs no command that a repository names, in any of its settings, and still runs what the user has configured.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use crate::support::{Machine, Proxy, Repo, chat, is_alive, with_time_enough};
 
-/// Keys whose value git runs, as its documentation has them. What is planted under each writes a file of its own.
+/// Keys whose value git runs, from its documentation. The command planted under each key writes its own file.
 const COMMANDS: [&str; 52] = [
     "alias.add",
     "alias.status",
@@ -62,7 +61,7 @@ const COMMANDS: [&str; 52] = [
     "lfs.extension.evil.clean",
 ];
 
-/// What makes git run more of them.
+/// Settings that make git run more of them.
 const SWITCHES: [(&str, &str); 9] = [
     ("commit.gpgSign", "true"),
     ("tag.gpgSign", "true"),
@@ -78,11 +77,11 @@ const SWITCHES: [(&str, &str); 9] = [
 const ATTRIBUTES: &str = "*.clean filter=evil-clean\n*.smudge filter=evil-smudge\n*.process filter=evil-process\n\
                           * diff=evil merge=evil\n";
 
-/// What the agent does, without git: files of every filter are new and changed; one is a helper.
+/// The agent's actions, without git: new and changed files for every filter; one is a helper.
 const AGENT: &str = "for f in clean smudge process; do echo new > new.$f; echo changed > old.$f; done\n\
                      mkdir -p tools/agent; echo tool > tools/agent/t.clean; echo done";
 
-/// A machine whose repository has files of every filter, and two models that work in it: `tree` and `plain`.
+/// A machine whose repository has files for every filter, and two models that work in it: `tree` and `plain`.
 fn machine() -> (Machine, Repo) {
     let machine = Machine::new();
     let repo = machine.repo("repo").with(".gitattributes", ATTRIBUTES);
@@ -104,7 +103,7 @@ fn machine() -> (Machine, Repo) {
     (machine, repo)
 }
 
-/// A program that writes down that it was run.
+/// A program that records its execution.
 fn evil(machine: &Machine, key: &str) -> String {
     let name = key.replace(['/', ':'], "_");
     let file = machine.path(&format!("evil-{name}"));
@@ -113,7 +112,7 @@ fn evil(machine: &Machine, key: &str) -> String {
     file.to_str().unwrap().to_owned()
 }
 
-/// What was run.
+/// The programs that were run.
 fn proofs(machine: &Machine) -> Vec<String> {
     let mut proofs: Vec<_> = fs::read_dir(machine.path("proofs"))
         .unwrap()
@@ -123,7 +122,7 @@ fn proofs(machine: &Machine) -> Vec<String> {
     proofs
 }
 
-/// Writes all of them into a file of settings.
+/// Writes all keys into a settings file.
 fn plant(machine: &Machine, repo: &Repo, file: &str) {
     for key in COMMANDS {
         repo.git(&["config", "--file", file, key, &evil(machine, key)]);
@@ -139,7 +138,7 @@ fn plant(machine: &Machine, repo: &Repo, file: &str) {
     repo.git(&["config", "--file", file, "core.hooksPath", &hooks]);
 }
 
-/// Runs a model, waits until nothing is left of the run, and gives its ref.
+/// Runs a model, waits until the run is cleaned up, and returns its ref.
 fn run(proxy: &Proxy, model: &str) -> String {
     let answer = proxy.complete(&chat(model, "hi"));
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -147,7 +146,7 @@ fn run(proxy: &Proxy, model: &str) -> String {
     answer.header("x-agentbay-ref").unwrap_or_default().to_owned()
 }
 
-/// Where settings of a repository stand: the name of the place, and what makes it one.
+/// Locations of a repository's settings: the name, and the function that creates one.
 const PLACES: [(&str, &str); 4] = [
     ("config", ""),
     ("included", "include.path"),
@@ -174,12 +173,12 @@ pub(crate) fn no_command_that_a_repository_names_is_run() {
         proxy.stop();
         machine.run(&["worktree", "prune"]);
         assert_eq!(proofs(&machine), Vec::<String>::new(), "{place}");
-        // Nothing is lost by it, and nothing changed on its way.
+        // Nothing is lost or changed.
         for filter in ["clean", "smudge", "process"] {
             assert_eq!(repo.git(&["cat-file", "blob", &format!("{name}:new.{filter}")]), "new", "{place}");
         }
         assert_eq!(repo.git(&["cat-file", "blob", "HEAD:tools/agent/t.clean"]), "tool", "{place}");
-        // A person's git would have run them.
+        // The user's git would have run them.
         fs::write(machine.path("repo/mine.clean"), "mine\n").unwrap();
         repo.git(&["add", "mine.clean"]);
         assert!(proofs(&machine).contains(&"filter.evil-clean.clean".to_owned()), "{place}");
@@ -192,10 +191,10 @@ pub(crate) fn what_an_agent_plants_in_its_worktree_is_not_run_when_its_work_is_s
         // As settings of the worktree, and of the repository.
         "git config extensions.worktreeConfig true; git config --worktree filter.evil-clean.clean EVIL",
         "git config filter.evil-clean.clean EVIL; git config filter.evil-clean.required true",
-        // A repository of its own in the place of the file that says where git's folder is.
+        // A separate repository in place of the file that names git's folder.
         "rm .git; git init --quiet .; git config filter.evil-clean.clean EVIL",
         "rm .git",
-        // Another folder in the place of the worktree.
+        // Another folder in place of the worktree.
         "git config extensions.worktreeConfig true; git config --worktree core.worktree ELSEWHERE",
         "git config core.worktree ELSEWHERE",
     ];
@@ -235,7 +234,7 @@ pub(crate) fn the_settings_of_a_repository_inside_are_not_acted_upon() {
         );
         machine.script("cli", &format!("{plant}\necho done"));
         let proxy = machine.serve();
-        // The second run finds what the first one planted.
+        // The second run meets what the first one planted.
         for _ in 0..2 {
             assert_eq!(proxy.ask(model, "hi"), "done");
             proxy.wait_until_idle();
@@ -244,7 +243,7 @@ pub(crate) fn the_settings_of_a_repository_inside_are_not_acted_upon() {
     }
 }
 
-/// Where a missing object is fetched from: settings of the repository that would have a command run meanwhile.
+/// Sources of a missing object: settings of the repository that would run a command during the fetch.
 const FETCHES: [(&str, &[(&str, &str)]); 7] = [
     ("/", &[("remote.origin.uploadpack", "EVIL")]),
     ("file:///", &[("remote.origin.uploadpack", "EVIL"), ("protocol.file.allow", "always")]),
@@ -277,7 +276,7 @@ pub(crate) fn a_fetch_of_what_is_missing_runs_nothing_that_the_repository_names(
     }
 }
 
-/// A filter of the user that stores `pointer` and fills in `filled`, as that of LFS does.
+/// A filter of the user that stores `pointer` and restores `filled`, like that of LFS.
 fn user_filter(machine: &Machine) {
     machine.script("store", "cat > /dev/null; printf pointer");
     machine.script("fill", "cat > /dev/null; printf filled");
@@ -310,7 +309,7 @@ pub(crate) fn a_filter_of_the_user_goes_on_working_also_where_the_repository_has
 }
 
 #[test]
-fn settings_in_a_home_that_only_the_cli_has_are_not_read() {
+fn settings_in_a_home_of_the_cli_alone_are_not_read() {
     let (machine, repo) = machine();
     let home = machine.path("planted");
     fs::create_dir_all(home.join("git")).unwrap();
@@ -334,7 +333,7 @@ fn settings_in_a_home_that_only_the_cli_has_are_not_read() {
 }
 
 #[test]
-fn t2_18_a_hook_that_fails_in_a_fresh_worktree_keeps_no_run_from_its_work() {
+fn t2_18_a_hook_that_fails_in_a_fresh_worktree_prevents_no_run() {
     let (machine, repo) = machine();
     let hook = machine.path("repo/.git/hooks/post-checkout");
     fs::create_dir_all(hook.parent().unwrap()).unwrap();
@@ -396,7 +395,7 @@ pub(crate) fn t2_21_a_filter_of_the_user_that_hangs_ends_with_the_time_of_its_mo
         let proxy = machine.serve();
         assert_eq!(proxy.complete(&chat("tree", "hi")).status, 504);
         proxy.wait_until_idle();
-        // On a busy machine the time may be up before the filter is started.
+        // On a busy machine the time may be over before the filter starts.
         if !alive[1].exists() {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What the program protects: keys, the user's environment and files, and who may have code run.
+//! Security: keys, the user's environment and files, and code execution.
 
 pub(crate) mod auth;
 mod environment;

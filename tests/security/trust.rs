@@ -1,4 +1,4 @@
-//! Which plugins from outside are taken: those that are pinned or signed, and only with what was granted.
+//! Admission of third-party plugins: pins, signatures and grants.
 
 use std::fs;
 use std::io::Cursor;
@@ -15,7 +15,7 @@ fn stranger() -> Vec<u8> {
     fs::read(fixtures().join("plugins/stranger.wasm")).unwrap()
 }
 
-/// The same plugin in other bytes: a section of its own name is passed over.
+/// The same plugin with different bytes: an additional custom section is ignored.
 fn another_stranger() -> Vec<u8> {
     let mut bytes = stranger();
     bytes.extend([0, 2, 1, b'x']);
@@ -30,14 +30,14 @@ fn sha256(bytes: &[u8]) -> String {
     stranger["sha256"].as_str().unwrap().to_owned()
 }
 
-/// A machine with this said of plugins, a model for the stranger and its program.
+/// A machine with these settings of plugins, a model for the stranger and its program.
 fn machine(said: &str) -> Machine {
     let machine = Machine::configured(&format!("{said}\n{MODEL}"));
     machine.stand_in("stranger", &["say", "hello"]);
     machine
 }
 
-/// Why files are refused, by their names.
+/// Reasons of refused files, by file name.
 fn refused(proxy: &Proxy) -> Vec<(String, String)> {
     let refused = proxy.get("/v1/plugins").json()["refused"].clone();
     let file = |refusal: &Value| refusal["file"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
@@ -57,7 +57,7 @@ fn reason(file: &str, reason: impl Into<String>) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_granted_program_is_started_without_a_word_in_the_model() {
+fn a_granted_program_is_started_without_a_setting_of_the_model() {
     let machine = machine("[plugins.stranger]\nprograms = [\"stranger\"]");
     machine.put_plugin("stranger.wasm", stranger());
     assert_eq!(machine.serve().ask("m", "hi"), "hello");
@@ -77,7 +77,7 @@ fn a_plugin_that_asks_for_more_than_was_granted_is_refused_until_it_is() {
 }
 
 #[test]
-fn a_file_in_the_place_of_a_built_in_plugin_may_start_no_more_than_that_one() {
+fn a_file_that_replaces_an_embedded_plugin_may_start_only_the_same_programs() {
     let machine = Machine::configured("[plugins.echo]\nprograms = []\n");
     machine.put_plugin("echo.wasm", fs::read(fixtures().join("plugins/loud-echo.wasm")).unwrap());
     let proxy = machine.serve();
@@ -111,7 +111,7 @@ fn a_component_other_than_the_pinned_one_is_refused_and_the_good_one_stays() {
 }
 
 #[test]
-fn where_pins_are_required_the_rest_is_refused_even_if_it_was_in_use() {
+fn unpinned_plugins_are_refused_if_pins_are_required_even_in_use() {
     let machine = machine("");
     machine.put_plugin("stranger.wasm", stranger());
     let proxy = machine.serve();
@@ -127,13 +127,13 @@ fn where_pins_are_required_the_rest_is_refused_even_if_it_was_in_use() {
     assert_eq!(proxy.ask("echo", "what is built in needs no pin"), "what is built in needs no pin");
 }
 
-/// A signature as it lies beside a file.
+/// A signature file of a component.
 fn signature(keys: &KeyPair, bytes: &[u8]) -> String {
     minisign::sign(Some(&keys.pk), &keys.sk, Cursor::new(bytes), None, None).unwrap().into_string()
 }
 
 #[test]
-fn where_signatures_are_asked_for_only_what_is_signed_is_compiled() {
+fn only_signed_components_are_compiled_if_signatures_are_required() {
     let [keys, others] = [(); 2].map(|()| KeyPair::generate_unencrypted_keypair().unwrap());
     let machine = machine(&format!(
         "[plugins]\nsigned_by = [\"{}\"]\n[plugins.stranger]\nprograms = [\"stranger\"]",
@@ -141,7 +141,7 @@ fn where_signatures_are_asked_for_only_what_is_signed_is_compiled() {
     ));
     let proxy = machine.serve();
     let put = |generation: u32, signature: Option<String>, bytes: &[u8]| {
-        // Both at once, as far as anybody can see: there is quiet after the second.
+        // Both in one scan: the quiet period starts after the second.
         if let Some(signature) = signature {
             machine.put_plugin("stranger.wasm.minisig", signature);
         }
@@ -167,7 +167,7 @@ fn where_signatures_are_asked_for_only_what_is_signed_is_compiled() {
 }
 
 #[test]
-fn imports_of_wasi_are_let_pass_where_that_was_said_and_others_never() {
+fn imports_of_wasi_are_accepted_if_allowed_and_others_never() {
     let component = |import: &str| {
         wat::parse_str(format!("(component (import \"{import}\" (instance (export \"get\" (func)))))")).unwrap()
     };
@@ -192,7 +192,7 @@ fn imports_of_wasi_are_let_pass_where_that_was_said_and_others_never() {
 }
 
 #[test]
-fn a_plugin_may_have_limits_of_its_own() {
+fn a_plugin_may_have_its_own_limits() {
     let machine = machine("[plugins.stranger]\nprograms = [\"stranger\"]\nlimits = { memory = \"64 KiB\" }");
     machine.put_plugin("stranger.wasm", stranger());
     let proxy = machine.serve();
@@ -202,7 +202,7 @@ fn a_plugin_may_have_limits_of_its_own() {
 }
 
 #[test]
-fn add_shows_what_a_component_asks_for_and_writes_it_down_only_if_that_is_granted() {
+fn add_shows_the_requests_of_a_component_and_writes_them_only_if_granted() {
     let settings = format!("# Mine.\n{MODEL}# The end.\n");
     let machine = machine("");
     machine.write("proxy.toml", &settings);
@@ -215,8 +215,8 @@ fn add_shows_what_a_component_asks_for_and_writes_it_down_only_if_that_is_grante
          shares files of a home  none\n  SHA-256                 {sum}\n"
     );
     let run = machine.run(&["plugin", "add", "downloaded.wasm"]);
-    let told = (run.code, run.stdout.as_str(), run.stderr.as_str());
-    assert_eq!(told, (Some(2), asks.as_str(), "to grant this, add --yes\nnothing was added\n"));
+    let actual = (run.code, run.stdout.as_str(), run.stderr.as_str());
+    assert_eq!(actual, (Some(2), asks.as_str(), "to grant this, add --yes\nnothing was added\n"));
     assert!(!machine.plugin("stranger.wasm").exists());
 
     let run = machine.run(&["plugin", "add", "downloaded.wasm", "--yes", "--limits", "{ memory = \"8 MiB\" }"]);
@@ -235,7 +235,7 @@ fn add_shows_what_a_component_asks_for_and_writes_it_down_only_if_that_is_grante
 }
 
 #[test]
-fn add_says_what_is_new_and_refuses_what_is_not_signed_where_that_is_asked_for() {
+fn add_shows_changes_and_refuses_unsigned_components_if_signatures_are_required() {
     let machine = machine("[plugins.stranger]\nprograms = [\"other\"]");
     let file = machine.path("work/new.wasm");
     fs::write(&file, stranger()).unwrap();
@@ -255,7 +255,7 @@ fn add_says_what_is_new_and_refuses_what_is_not_signed_where_that_is_asked_for()
 }
 
 #[test]
-fn add_makes_the_settings_that_are_missing_with_a_model_in_them() {
+fn add_creates_missing_settings_with_a_model() {
     let machine = Machine::new();
     fs::write(machine.path("work/new.wasm"), stranger()).unwrap();
     machine.script("stranger", "printf hello");

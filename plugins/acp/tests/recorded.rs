@@ -59,7 +59,7 @@ fn usage(scope: UsageScope, requests: u64) -> Event {
     })
 }
 
-/// Gemini CLI tells no parts.
+/// Gemini CLI reports no parts.
 fn gemini_usage(requests: u64) -> Event {
     let (input, output) = (1111 * requests, 333 * requests);
     Event::Usage(Usage { scope: UsageScope::Run, input, cached_input: 0, cache_write: 0, output, reasoning: 0 })
@@ -100,7 +100,7 @@ fn gemini() -> io::Result<()> {
     let session = "a502d4e4-9f23-4cc3-a223-d2b4e6a8d67e";
     assert_eq!(actual("gemini", session)?, [texts(HELLO), vec![gemini_usage(1)]].concat());
 
-    // It tells neither arguments nor output.
+    // It reports neither arguments nor output.
     let id = "run_shell_command__run_shell_command_1795813496438_0";
     let tool = [
         vec![call(id, "execute", r#"{"locations":[],"title":"ls"}"#), result(id, "", false)],
@@ -121,7 +121,7 @@ fn opencode() -> io::Result<()> {
     let tool = [
         vec![call(id, "execute", r#"{"command":"ls","cwd":"/repo"}"#), result(id, "README.md\nsrc\n", false)],
         texts(["Done. The tool ", "returned 14 characters."]),
-        // It tells the tokens of the last request only.
+        // It reports only the tokens of the last request.
         vec![usage(UsageScope::Run, 1)],
     ];
     assert_eq!(actual("opencode-tool", session)?, tool.concat());

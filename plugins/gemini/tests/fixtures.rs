@@ -6,6 +6,6 @@ use agentbay_plugin_sdk::testing::{answer_of, suite};
 suite!(
     Gemini,
     recorded: "../../fixtures/gemini",
-    // Gemini CLI takes escape sequences out of it, and stops in the middle of what it takes for a loop.
+    // Gemini CLI removes escape sequences, and stops in the middle of a text that it treats as a loop.
     answer: |run| answer_of(run).filter(|_| run.name() != "hostile"),
 );

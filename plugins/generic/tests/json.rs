@@ -168,7 +168,7 @@ fn events_without_known_text_are_a_failure_that_names_their_kinds() {
     let message = "The CLI ended well, but no answer was found in what it printed: `agent_event` with `say` (3 times), an \
         object of `of`, `step`. If one of these has it, say where with the option `text_path` or `answer_path` of the model";
     assert_eq!(run(STREAM, &stdout).outcome, failed(Category::Unknown, message, "{\"step\":2,\"of\":3}"));
-    // One that only tells that it began and ended says nothing either.
+    // A stream with only a start and an end has no text either.
     for stdout in
         ["{\"type\":\"turn.started\"}\n{\"type\":\"turn.completed\"}", "{\"type\":\"result\",\"result\":\" \"}"]
     {

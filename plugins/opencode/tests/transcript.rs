@@ -204,7 +204,7 @@ fn an_exhausted_quota_is_reported_once_and_at_once_although_opencode_retries() -
     let outcome = failed(Category::Quota, "The usage limit of the account is reached", said);
     let warning = notice(Level::Warning, said);
     let mut events = vec![warning.clone(), Event::Done(outcome)];
-    // The third line is of the small model that looks for a title.
+    // The third line is of the small model that finds a title.
     events.extend([warning.clone(), warning.clone(), warning.clone(), warning]);
     assert_eq!(stderr_only(stderr.trim_end(), ExitStatus::Killed(KillReason::Timeout)).0, events);
     Ok(())

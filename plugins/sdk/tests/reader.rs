@@ -1,4 +1,4 @@
-//! JSON objects are found in whatever a CLI prints, however it is cut.
+//! JSON objects are found in any output, for every split.
 
 use agentbay_plugin_sdk::{JsonReader, OBJECT_BYTES, Piece, TEXT_BYTES, Value, json as access};
 use proptest::collection::vec;
@@ -16,14 +16,14 @@ enum Found {
 fn read<'a>(pieces: impl IntoIterator<Item = &'a str>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut reader = JsonReader::default();
-    let mut hear = |piece: Piece<'_>| {
+    let mut collect = |piece: Piece<'_>| {
         found.push(match piece {
             Piece::Object(value, source) => Found::Object(value, source.to_owned()),
             Piece::Text(text) => Found::Text(text.to_owned()),
         });
     };
-    pieces.into_iter().for_each(|piece| reader.push(piece, &mut hear));
-    reader.finish(&mut hear);
+    pieces.into_iter().for_each(|piece| reader.push(piece, &mut collect));
+    reader.finish(&mut collect);
     found
 }
 
@@ -131,7 +131,7 @@ fn an_object_of_any_depth_is_read_with_bounded_depth() {
         assert!(written.contains("deep"), "what is deep is kept");
         assert!(written.parse::<Value>().is_ok(), "what was read can be read again");
     }
-    // What never ends is no object, and costs no stack either.
+    // Endless nesting is not an object, and uses no stack either.
     assert_eq!(JsonReader::objects(&"{\"a\":".repeat(300_000)), Vec::<Value>::new());
 }
 

@@ -1,4 +1,4 @@
-//! The command line of the measuring: `make bench`.
+//! The command line of the benchmark: `make bench`.
 
 use std::fs;
 use std::io::{Write, stdout};
@@ -9,20 +9,20 @@ use bench::plan::Plan;
 use bench::{Binary, Setup};
 use clap::Parser;
 
-/// Between these the table stands in the file that it is written to.
+/// Markers around the table in the file.
 const TABLE: [&str; 2] = ["<!-- table: begin -->", "<!-- table: end -->"];
 
-/// Measures what an answer through the program costs beside the CLI run directly.
+/// Measures the time that the program adds to a direct run of the CLI.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// A program to measure, and what to call it; several are measured in turns and compared with the first. A path is
-    /// relative to the checkout [default: the release build of this checkout]
+    /// A program to measure, with its name; several are measured alternately and compared with the first. A path is relative to the
+    /// checkout [default: the release build of this checkout]
     #[arg(long, value_name = "NAME=FILE")]
     binary: Vec<String>,
     /// Measures for half a minute only
     #[arg(long)]
     quick: bool,
-    /// Puts the table into tests/bench/README.md too, if the machine was quiet
+    /// Writes the table to tests/bench/README.md too, if the machine was idle
     #[arg(long)]
     write: bool,
     /// The seed of the order
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The folder of what Cargo has built beside this.
+/// Cargo's folder of build artifacts.
 fn built() -> Result<PathBuf> {
     let own = std::env::current_exe()?;
     own.ancestors().nth(2).map(Path::to_owned).context("a folder of builds")
@@ -68,11 +68,11 @@ fn built() -> Result<PathBuf> {
 fn binary(word: &str, checkout: &Path) -> Result<Binary> {
     let (name, file) = word.split_once('=').with_context(|| format!("`{word}` is not NAME=FILE"))?;
     let program = checkout.join(file);
-    ensure!(program.is_file(), "`{file}` of `{name}` is no file");
+    ensure!(program.is_file(), "`{file}` of `{name}` is not a file");
     Ok(Binary { name: name.into(), program })
 }
 
-/// Puts the table in the place of the one that is there.
+/// Replaces the table in the file.
 fn put(file: &Path, table: &str) -> Result<()> {
     let text = fs::read_to_string(file)?;
     let [begin, end] = TABLE;

@@ -1,15 +1,15 @@
-//! What one run gave, whichever way it was reached.
+//! The result of one run, direct or through the program.
 
 use std::time::Duration;
 
-/// The text of an answer, and when it came.
+/// The text of an answer, with times.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
-    /// When the run was asked for.
+    /// The time of the request.
     pub(crate) asked: Duration,
     /// The pieces, each with the time at which it was read.
     pub(crate) pieces: Vec<(Duration, String)>,
-    /// When all of it had come, and of a process when it was gone.
+    /// The time of the end; for a process, of its exit.
     pub(crate) ended: Duration,
 }
 
@@ -24,7 +24,7 @@ impl Answer {
         (self.ended - self.asked).as_secs_f64()
     }
 
-    /// Seconds until so many bytes had come.
+    /// Seconds until `bytes` bytes had arrived.
     pub(crate) fn until(&self, bytes: usize) -> Option<f64> {
         let mut come = 0;
         let reached = self.pieces.iter().find(|(_, piece)| {

@@ -1,5 +1,5 @@
-//! A client of the chat surface that takes little time itself: one connection that is kept, read as it comes, decoded only
-//! once the answer is over.
+//! A client of the chat API with little overhead: one kept connection, whose input is read as it arrives and decoded only after the end
+//! of the answer.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use crate::answer::Answer;
 use crate::clock::now;
 
-/// How long an answer may be silent before the measuring is given up. Only a program that is broken meets it.
+/// Longest silence of an answer before the benchmark gives up. Only a broken program reaches it.
 const SILENCE: Duration = Duration::from_secs(300);
 
-/// How long a connection may be idle before another is opened: the server closes those that are idle for long.
+/// Longest idle time of a connection before another is opened, because the server closes idle ones.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// A client with its connection.
@@ -24,17 +24,17 @@ pub(crate) struct Client {
     connection: Connection,
 }
 
-/// A connection, and what was read from it and not taken yet.
+/// A connection, and the input that is not consumed yet.
 #[derive(Debug)]
 struct Connection {
     stream: TcpStream,
     bytes: Vec<u8>,
     taken: usize,
-    /// When it was last read from.
+    /// The time of the last read.
     read: Duration,
 }
 
-/// What the head of an answer says.
+/// The head of an answer.
 #[derive(Debug, Default)]
 struct Head {
     status: u16,
@@ -44,12 +44,12 @@ struct Head {
 }
 
 impl Client {
-    /// One that is connected.
+    /// Connects a client.
     pub(crate) fn connect(address: SocketAddr) -> Result<Self> {
         Ok(Self { address, connection: Connection::open(address)? })
     }
 
-    /// Asks a model once, and reads its answer to the end.
+    /// Sends one request to a model, and reads the whole answer.
     pub(crate) fn ask(&mut self, model: &str, prompt: &str, streamed: bool) -> Result<Answer> {
         let body = json!({"model": model, "messages": [{"role": "user", "content": prompt}], "stream": streamed});
         let body = body.to_string();
@@ -82,7 +82,7 @@ impl Client {
 /// Lines of a body, each with the time at which it was read.
 type Lines = Vec<(Duration, String)>;
 
-/// The text of the deltas, and when the stream said that it is over.
+/// The text of the deltas, and the time of the end of the stream.
 fn deltas(lines: Lines) -> Result<(Lines, Duration)> {
     let mut pieces = Vec::new();
     for (at, line) in lines {
@@ -99,7 +99,7 @@ fn deltas(lines: Lines) -> Result<(Lines, Duration)> {
     bail!("the stream ends before its end")
 }
 
-/// The text of a whole answer, and when its last byte came.
+/// The text of a whole answer, and the time of its last byte.
 fn message(lines: Lines) -> Result<(Lines, Duration)> {
     let at = lines.last().context("an answer without a body")?.0;
     let body: Value = serde_json::from_str(&lines.into_iter().map(|(_, line)| line).collect::<String>())?;
@@ -115,7 +115,7 @@ impl Connection {
         Ok(Self { stream, bytes: Vec::with_capacity(64 * 1024), taken: 0, read: now() })
     }
 
-    /// Reads what has come, at least one byte.
+    /// Reads at least one byte.
     fn fill(&mut self) -> Result<()> {
         if self.taken == self.bytes.len() {
             self.bytes.clear();
@@ -141,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// So many bytes.
+    /// Reads `count` bytes.
     fn take(&mut self, count: usize) -> Result<&[u8]> {
         while self.bytes.len() - self.taken < count {
             self.fill()?;

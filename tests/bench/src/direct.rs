@@ -1,4 +1,4 @@
-//! The CLI run directly, as a program would that has no proxy: started, given its prompt, read to its end, waited for.
+//! The CLI run directly, as without a proxy: started, given its prompt, read to its end, waited for.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};

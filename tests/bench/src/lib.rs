@@ -1,13 +1,13 @@
-//! Measures what an answer through AgentBay costs beside the CLI run directly. What the figures mean stands in `README.md`.
+//! Measures the time that AgentBay adds to a direct run of the CLI. `README.md` explains the figures.
 //!
-//! | module | what it owns |
+//! | module | content |
 //! |---|---|
-//! | [`plan`] | how much is measured |
+//! | [`plan`] | the extent of the measurement |
 //! | `site` | the place where a program is measured: configuration, repository, CLIs |
-//! | `server`, `direct`, `client`, `answer` | the program while it serves, the CLI run directly, and one run by either way |
-//! | `measure` | which runs, in which order |
-//! | [`row`], [`statistics`] | figures, and what their samples say |
-//! | [`report`], `table`, `machine` | figures as text, and the machine that they come from |
+//! | `server`, `direct`, `client`, `answer` | the running server, the CLI run directly, and the result of one run |
+//! | `measure` | the runs and their order |
+//! | [`row`], [`statistics`] | figures and their statistics |
+//! | [`report`], `table`, `machine` | figures as text, and the machine |
 
 mod answer;
 mod client;
@@ -36,30 +36,30 @@ use crate::site::Site;
 /// A program that is measured.
 #[derive(Debug, Clone)]
 pub struct Binary {
-    /// What it is called in the table.
+    /// Its name in the table.
     pub name: String,
     /// Its file.
     pub program: PathBuf,
 }
 
-/// What is measured.
+/// The measurement.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The programs; others are compared with the first.
     pub binaries: Vec<Binary>,
-    /// The CLI that stands for real ones.
+    /// The stand-in for real CLIs.
     pub stand_in: PathBuf,
     /// The folder of recorded runs.
     pub fixtures: PathBuf,
-    /// How much.
+    /// The extent.
     pub plan: Plan,
     /// The seed of the order.
     pub seed: u64,
-    /// The folder for compiled plugins, for a plan without cold starts; without it each program has one of its own.
+    /// The folder for compiled plugins, for a plan without cold starts; without it each program has a separate one.
     pub cache: Option<PathBuf>,
 }
 
-/// Measures everything, and ends everything that it has started.
+/// Measures everything, and ends all processes that it has started.
 ///
 /// # Errors
 /// A program does not start, or gives another answer than it should.

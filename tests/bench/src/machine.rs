@@ -1,13 +1,13 @@
-//! The machine that is measured on: what it is, without a name, and whether it has anything else to do.
+//! The machine of the benchmark: its description, without a name, and its load.
 
 use std::process::Command;
 use std::time::Duration;
 use std::{fs, thread};
 
-/// The part of the processors that others may use while figures are taken.
+/// The share of the processors that other processes may use during the benchmark.
 pub(crate) const QUIET: f64 = 0.1;
 
-/// Processor, cores, system, and how many processes there are.
+/// Processor, cores, system, and the number of processes.
 pub(crate) fn description() -> String {
     let processor = processor().unwrap_or_else(|| "unknown processor".into());
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -33,7 +33,7 @@ pub(crate) fn date() -> String {
     output("date", &["-u", "+%Y-%m-%d"]).unwrap_or_default()
 }
 
-/// The part of all processors that is used while this waits; none where the system does not tell as Linux does.
+/// The share of all processors that is used during the wait; `None` where the system does not report it as Linux does.
 pub(crate) fn used(watched: Duration) -> Option<f64> {
     let (idle, all) = processor_time()?;
     thread::sleep(watched);

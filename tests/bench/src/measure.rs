@@ -1,6 +1,5 @@
-//! The measuring itself: which runs, in which order, and which figures they give. The CLI run directly and the program take
-//! turns, in the order ABBA or BAAB, and the programs within a round, by chance with a fixed seed: what changes on the machine
-//! meanwhile reaches all alike.
+//! The measurement: the runs, their order, and their figures. The direct CLI and the program alternate in the order ABBA or BAAB, and
+//! the programs within a round, at random with a fixed seed, so that changes of the machine affect all equally.
 
 mod rate;
 mod start;
@@ -17,7 +16,7 @@ use crate::row::{Kind, Round, Row};
 use crate::server::Server;
 use crate::site::{Agent, PROMPT, Site};
 
-/// What is measured, and the chance that orders it.
+/// The subject of the measurement, and the random order.
 #[derive(Debug)]
 pub(crate) struct Measuring<'a> {
     pub(crate) sites: &'a [Site],
@@ -26,7 +25,7 @@ pub(crate) struct Measuring<'a> {
     pub(crate) chance: fastrand::Rng,
 }
 
-/// A program that serves, and its client.
+/// A running server and its client.
 struct Running<'a> {
     site: &'a Site,
     server: Server,
@@ -65,7 +64,7 @@ impl Measuring<'_> {
         let mut rows = self.starts()?;
         let mut running = self.sites.iter().map(Running::new).collect::<Result<Vec<_>>>()?;
         for program in &mut running {
-            // What only the first run does is not measured, and every answer has to be the right one.
+            // First runs are not measured, and every answer has to be correct.
             program.check()?;
         }
         rows.extend(self.times(&mut running)?);
@@ -74,7 +73,7 @@ impl Measuring<'_> {
         Ok(rows)
     }
 
-    /// The time that a run takes.
+    /// The duration of a run.
     fn times(&mut self, running: &mut [Running<'_>]) -> Result<Vec<Row>> {
         let row = |name: &str| Row::new(name, Kind::Time, running.len());
         let mut rows = CASES.map(|case| (case.first.map(row), row(case.end)));
@@ -155,7 +154,7 @@ impl<'a> Running<'a> {
         self.client.ask(case.agent.model(), PROMPT, case.streamed)
     }
 
-    /// Runs every case once, and compares what comes with what the CLI says.
+    /// Runs every case once, and compares the answer with the CLI's output.
     fn check(&mut self) -> Result<()> {
         for case in CASES.into_iter().chain([STAMPED]) {
             let (direct, through) = (self.direct(case)?.text(), self.through(case)?.text());

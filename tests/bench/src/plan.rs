@@ -1,31 +1,31 @@
-//! How much is measured: every part is bounded by a count and by a share of the time.
+//! The extent of the measurement: every part is bounded by a count and by a share of the time.
 
 use std::time::{Duration, Instant};
 
-/// How much is measured.
+/// The extent of the measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// The time that is aimed at; the round that goes on is finished.
+    /// The target duration; the current round is finished.
     pub lasting: Duration,
-    /// Starts with an empty cache, of each program.
+    /// Number of starts with an empty cache, for each program.
     pub cold_starts: usize,
-    /// Starts with a full one.
+    /// Number of starts with a full cache.
     pub warm_starts: usize,
-    /// Rounds of the parts that are bounded by time, at the most.
+    /// Maximum number of rounds of the parts that are bounded by time.
     pub rounds: usize,
-    /// How long runs are counted for one rate.
+    /// Duration of one rate measurement.
     pub slice: Duration,
     /// Lines of a stamped stream.
     pub lines: u32,
-    /// How long the machine is watched before and after.
+    /// Duration of the load measurement before and after.
     pub watched: Duration,
 }
 
-/// The rounds that are measured even if the time is over.
+/// Minimum number of rounds, even if the time is over.
 const FEWEST: usize = 1;
 
 impl Plan {
-    /// Within five minutes, for figures that are kept.
+    /// Five minutes at most, for figures to keep.
     pub const FULL: Self = Self {
         lasting: Duration::from_secs(240),
         cold_starts: 3,
@@ -36,7 +36,7 @@ impl Plan {
         watched: Duration::from_secs(2),
     };
 
-    /// Within 40 seconds, for a first impression.
+    /// 40 seconds at most, for a quick estimate.
     pub const QUICK: Self = Self {
         lasting: Duration::from_secs(28),
         cold_starts: 1,
@@ -57,7 +57,7 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// So much of the time until the end, and no more than so many rounds.
+    /// A share of the time until the end, and a maximum number of rounds.
     pub(crate) fn of(part: f64, end: Instant, rounds: usize) -> Self {
         let now = Instant::now();
         Self { until: now + end.saturating_duration_since(now).mul_f64(part), rounds, done: 0 }

@@ -1,4 +1,4 @@
-//! What was measured, as text: a table for each kind of figure, and the programs compared with the first one.
+//! The report as text: a table for each kind of figure, and a comparison of the programs with the first one.
 
 mod compare;
 
@@ -13,13 +13,13 @@ use crate::{Binary, machine};
 /// A program that was measured.
 #[derive(Debug, Clone)]
 pub struct Program {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it says of itself.
+    /// Its version.
     pub version: String,
 }
 
-/// What was measured.
+/// The results.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The figures.
@@ -30,9 +30,9 @@ pub struct Report {
     pub machine: String,
     /// The date.
     pub date: String,
-    /// The part of the processors that others used before and after.
+    /// The share of the processors that other processes used before and after.
     pub used: [f64; 2],
-    /// How long it took.
+    /// The duration.
     pub took: Duration,
     /// The seed of the order.
     pub seed: u64,
@@ -47,7 +47,7 @@ impl Program {
 }
 
 impl Report {
-    /// Whether the machine had little else to do, so that the figures mean something.
+    /// Whether the machine was idle, so that the figures are valid.
     pub fn is_quiet(&self) -> bool {
         self.used.iter().all(|used| *used <= machine::QUIET)
     }

@@ -1,20 +1,20 @@
-//! A figure of the table: what was measured of it, of each program, round by round.
+//! A figure of the table: its samples of each program, round by round.
 
-/// What was measured in one round of one program.
+/// The samples of one round of one program.
 #[derive(Debug, Clone, Default)]
 pub struct Round {
-    /// Of the CLI run directly; empty where there is no such thing.
+    /// Direct runs of the CLI; empty if there are none.
     pub direct: Vec<f64>,
-    /// Through the program. Where each run has a direct one beside it, both are equally many.
+    /// Runs through the program. For paired runs both have the same length.
     pub through: Vec<f64>,
 }
 
-/// What kind of figure it is.
+/// The kind of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Seconds of a run, each beside a direct one.
+    /// Seconds of a run, each paired with a direct one.
     Time,
-    /// Runs a second.
+    /// Runs per second.
     Rate,
     /// Seconds from a write to a read.
     Delay,
@@ -27,21 +27,21 @@ pub enum Kind {
 /// A figure.
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// Of which kind.
+    /// Its kind.
     pub kind: Kind,
     /// The rounds of each program, in the order of the programs.
     pub programs: Vec<Vec<Round>>,
 }
 
 impl Round {
-    /// What the program added to each direct run beside it.
+    /// The time that the program added to each direct run.
     pub fn added(&self) -> Vec<f64> {
         self.direct.iter().zip(&self.through).map(|(direct, through)| through - direct).collect()
     }
 
-    /// The part of each direct figure that was reached.
+    /// The share of each direct figure that was reached.
     pub fn share(&self) -> Vec<f64> {
         self.direct.iter().zip(&self.through).map(|(direct, through)| through / direct).collect()
     }

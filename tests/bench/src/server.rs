@@ -1,4 +1,4 @@
-//! The program while it serves: started, looked at, ended.
+//! The running server: its start, memory and end.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -14,37 +14,37 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::clock::now;
 
-/// How long it may take until it listens: compiling all plugins on a busy machine is far below.
+/// Time limit for the start: compiling all plugins on a busy machine takes far less.
 const START: Duration = Duration::from_secs(300);
 
-/// How long it may take to end before it is killed.
+/// Time limit for the end, after which it is killed.
 const END: Duration = Duration::from_secs(10);
 
-/// A program that serves as long as this lives.
+/// A running server, which ends on drop.
 #[derive(Debug)]
 pub(crate) struct Server {
     child: Child,
-    /// Where it listens.
+    /// Its address.
     pub(crate) address: SocketAddr,
-    /// How long it took until it said so.
+    /// The duration of the start.
     pub(crate) took: Duration,
 }
 
 impl Server {
-    /// Starts it, and waits until it listens. What it logs goes to a file.
+    /// Starts it, and waits until it listens. Its log goes to a file.
     pub(crate) fn start(mut command: Command, log: &Path) -> Result<Self> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(fs::File::create(log)?);
         let begun = now();
         let mut child = Starting(Some(command.spawn().with_context(|| format!("cannot start {command:?}"))?));
         let stdout = child.0.as_mut().and_then(|child| child.stdout.take()).context("a pipe")?;
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         thread::spawn(move || {
             let mut line = String::new();
             let read = BufReader::new(stdout).read_line(&mut line);
-            // Nobody waits any more if it took too long.
-            let _late = tell.send((now(), read.map(|_| line)));
+            // The receiver is gone if it took too long.
+            let _late = sender.send((now(), read.map(|_| line)));
         });
-        let (at, line) = told.recv_timeout(START).context("it does not listen")?;
+        let (at, line) = receiver.recv_timeout(START).context("it does not listen")?;
         let line = line?;
         let Some(address) = line.trim_end().strip_prefix("listening on http://") else {
             bail!("it does not listen, but says {line:?} and logs:\n{}", fs::read_to_string(log)?);
@@ -54,7 +54,7 @@ impl Server {
         Ok(Self { child, address, took: at - begun })
     }
 
-    /// Its resident memory in bytes, where the system tells it as Linux does.
+    /// Its resident memory in bytes, where the system reports it as Linux does.
     pub(crate) fn resident(&self) -> Option<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -79,7 +79,7 @@ impl Drop for Starting {
     }
 }
 
-/// Asks a process to end, and kills it if it does not.
+/// Requests the end of a process, and kills it if it does not end.
 fn end(child: &mut Child) {
     let asked = Instant::now();
     if kill_process(Pid::from_child(child), Signal::TERM).is_ok() {
@@ -87,7 +87,7 @@ fn end(child: &mut Child) {
             thread::sleep(Duration::from_millis(1));
         }
     }
-    // Both do nothing if it has ended.
+    // Both have no effect if it has ended.
     let _ended = child.kill();
     let _reaped = child.wait();
 }

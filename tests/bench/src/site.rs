@@ -33,7 +33,7 @@ const STAMP: [&str; 7] = [
     r#"{"type":"result","subtype":"success","is_error":false,"result":""}"#,
 ];
 
-/// So many files are in the repository.
+/// Number of files in the repository.
 const FILES: usize = 10;
 
 /// A model, and the CLI behind it.
@@ -56,7 +56,7 @@ pub(crate) struct Site {
     program: PathBuf,
     path: std::ffi::OsString,
     lines: u32,
-    /// After so many bytes of the recorded run its first delta has been printed.
+    /// Number of bytes of the recorded run up to its first delta.
     first_delta: usize,
     /// What an answer from it says.
     replayed: String,
@@ -136,7 +136,7 @@ impl Site {
         Ok(())
     }
 
-    /// Only `usual` looks at the repository before and after a run: it may be tried again.
+    /// Only `usual` checks the repository before and after a run, because it may be retried.
     fn configuration(&self) -> String {
         let [repository, claude, stamp] = ["repository", "claude", "stamp"].map(|name| toml_string(&self.at(name)));
         format!(
@@ -185,7 +185,7 @@ impl Site {
         }
     }
 
-    /// After so many bytes of the CLI's output the first text of its answer has been printed.
+    /// Number of bytes of the CLI's output up to the first text of its answer.
     pub(crate) fn first_text(&self, agent: Agent) -> usize {
         if agent == Agent::Replayed { self.first_delta } else { 1 }
     }
@@ -205,7 +205,7 @@ fn replayed(recording: &Path) -> Result<String> {
     Ok(events.iter().filter_map(|event| event["text"].as_str()).collect())
 }
 
-#[expect(clippy::disallowed_methods, reason = "git is the one of whoever measures")]
+#[expect(clippy::disallowed_methods, reason = "the git of the user who runs the benchmark")]
 fn path() -> std::ffi::OsString {
     std::env::var_os("PATH").unwrap_or_default()
 }

@@ -1,44 +1,44 @@
-//! What samples say: medians, percentiles, and whether one series of rounds is slower than another. No measuring, no output.
+//! Statistics: medians, percentiles, and the comparison of two series of rounds. No measuring, no output.
 
-/// How much slower counts.
+/// The slowdown that counts.
 pub const TOLERATED: f64 = 0.05;
 
-/// The fewest rounds from which an interval is drawn: with fewer, a bootstrap says less than it seems to.
+/// Minimum number of rounds for an interval: with fewer, a bootstrap is unreliable.
 const FEWEST_ROUNDS: usize = 5;
 
-/// How often the rounds are drawn again for an interval.
+/// Number of bootstrap samples for an interval.
 const DRAWS: usize = 2000;
 
-/// Which of two figures is the better one.
+/// The better one of two figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// As for a time.
+    /// The lower, as for a time.
     Less,
-    /// As for a rate.
+    /// The higher, as for a rate.
     More,
 }
 
-/// By which part of the first series the second one is slower; below zero it is faster.
+/// The slowdown of the second series relative to the first; negative if it is faster.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slowdown {
     /// Of all rounds.
     pub estimate: f64,
-    /// Where it lies with a certainty of 95 %; none if there were too few rounds, or no sensible first series.
+    /// The 95 % confidence interval; `None` if there were too few rounds, or no valid first series.
     pub interval: Option<(f64, f64)>,
 }
 
-/// What a slowdown shows about the part that is tolerated.
+/// The result of comparing a slowdown with the tolerated one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is more.
     Slower,
     /// It is not more.
     NotSlower,
-    /// The rounds do not tell.
+    /// The rounds do not show it.
     Open,
 }
 
-/// The value in the middle, or between the two in the middle. Without values there is none.
+/// The median; `None` without values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     let (middle, count) = (sorted.len() / 2, sorted.len());
@@ -46,7 +46,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some(if count % 2 == 1 { *upper } else { f64::midpoint(sorted[middle - 1], *upper) })
 }
 
-/// The least value that is not exceeded by so many in a hundred of all: the nearest rank.
+/// The percentile by the nearest-rank method.
 pub fn percentile(values: &[f64], percent: f64) -> Option<f64> {
     let sorted = sorted(values);
     let rank = (percent / 100.0 * sorted.len() as f64).ceil() as usize;
@@ -59,10 +59,10 @@ fn sorted(values: &[f64]) -> Vec<f64> {
     sorted
 }
 
-/// Compares the medians of two series that were measured in the same rounds.
+/// Compares the medians of two series from the same rounds.
 ///
-/// The interval comes from a bootstrap of whole rounds, drawn alike for both: what a round has in common, such as a moment at
-/// which the machine was slow, does not count as a difference.
+/// The interval is a bootstrap of whole rounds, sampled equally for both: common effects of a round, such as a slow moment of the
+/// machine, do not count as a difference.
 pub fn slowdown(first: &[Vec<f64>], second: &[Vec<f64>], better: Better, seed: u64) -> Option<Slowdown> {
     let rounds = first.len().min(second.len());
     let compare = |chosen: &[usize]| {
@@ -86,7 +86,7 @@ pub fn slowdown(first: &[Vec<f64>], second: &[Vec<f64>], better: Better, seed: u
 }
 
 impl Slowdown {
-    /// What it shows.
+    /// The result.
     pub fn verdict(&self) -> Verdict {
         match self.interval {
             Some((low, _)) if low > TOLERATED => Verdict::Slower,
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_a_round_has_in_common_is_no_difference() {
-        // A machine that becomes ten times as slow in the middle: pooled samples would tell nothing.
+        // A machine that becomes ten times slower in the middle: pooled samples would show nothing.
         let drift = |value: f64| -> Vec<Vec<f64>> {
             (0..60)
                 .map(|round| vec![value * if round < 30 { 1.0 } else { 10.0 } + f64::from(round % 3) / 100.0])

@@ -1,4 +1,4 @@
-//! The measuring as a whole, with as little of it as there can be: that it works, not what comes out.
+//! A minimal run of the whole benchmark: that it works, not its figures.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The classifier: no words make it trap, and what it says is always of some use.
+//! The classifier: no text makes it trap, and every result is usable.
 #![no_main]
 
 use agentbay_plugin_sdk::classify;

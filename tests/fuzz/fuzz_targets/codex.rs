@@ -1,4 +1,4 @@
-//! The transcript of codex: no input makes it trap, whatever way it is cut into calls.
+//! The transcript of codex: no input and no split into calls makes it trap.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::transcript::<agentbay_plugin_codex::Codex>(data));

@@ -1,4 +1,4 @@
-//! The transcript of qwen: no input makes it trap, whatever way it is cut into calls.
+//! The transcript of qwen: no input and no split into calls makes it trap.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::transcript::<agentbay_plugin_qwen::Qwen>(data));

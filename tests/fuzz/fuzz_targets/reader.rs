@@ -1,5 +1,4 @@
-//! The reader of JSON objects: whatever is printed and however it is cut, nothing makes it trap, nothing is lost, and the cut
-//! makes no difference.
+//! The reader of JSON objects: no input makes it trap or lose text, and the split makes no difference.
 #![no_main]
 
 use agentbay_plugin_sdk::{JsonReader, Piece, Value};

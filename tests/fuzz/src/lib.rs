@@ -1,9 +1,9 @@
-//! What the fuzz targets share: playing bytes to a plugin's transcript as the host would.
+//! Common code of the fuzz targets: passes bytes to a plugin's transcript as the host does.
 
 use agentbay_plugin_sdk::{Agent, ExitStatus, KillReason, StreamName, Transcript, testing};
 
-/// Plays a run to a transcript. The first two bytes say how lines are grouped into calls and how the process ends; lines
-/// that begin with `!` come from standard error.
+/// Passes a run to a transcript. The first two bytes select the grouping of lines into calls and the exit status; lines that start with
+/// `!` are standard error.
 pub fn transcript<A: Agent>(data: &[u8]) {
     let [grouping, end, output @ ..] = data else { return };
     let turn = testing::turn("Say hello");

@@ -5,10 +5,10 @@ use crate::row::{Kind, Round, Row, flat};
 use crate::statistics::{Better, Slowdown, Verdict, median, slowdown};
 use crate::table::Table;
 
-/// What of a figure is compared.
+/// The compared part of a figure.
 type Series = (&'static str, Better, fn(&Round) -> Vec<f64>, fn(f64) -> String);
 
-/// Each program but the first one, figure by figure.
+/// Compares each program with the first one, figure by figure.
 pub(super) fn table(report: &Report) -> String {
     let mut tables = String::new();
     for (number, program) in report.programs.iter().enumerate().skip(1) {
@@ -25,7 +25,7 @@ pub(super) fn table(report: &Report) -> String {
     tables
 }
 
-/// The added time is small, so that little of it is much of it: the whole time is compared too, which has the CLI's own in it.
+/// Small changes of the added time are large relative to it, so the whole time, which includes the CLI's, is compared too.
 fn series(kind: Kind) -> Vec<Series> {
     let through: fn(&Round) -> Vec<f64> = |round| round.through.clone();
     match kind {
