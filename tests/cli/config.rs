@@ -136,6 +136,13 @@ fn check_reports_faults_of_the_files_and_missing_repositories_together() {
 }
 
 #[test]
+fn check_names_the_new_key_of_a_renamed_one() {
+    let machine = Machine::configured("[server]\ndrain = \"30s\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\n");
+    let expected = "proxy.toml:2: server.drain: unknown key: it is called `server.shutdown_timeout` now";
+    assert_eq!(machine.faults(), [expected]);
+}
+
+#[test]
 fn check_reports_everything_that_models_refer_to_and_that_does_not_exist() {
     let machine = Machine::configured(
         "[defaults]\nrepo = \".\"\n[models.a]\ndriver = \"nobody\"\n[models.b]\ndriver = \"codex\"\n\
@@ -166,16 +173,16 @@ fn check_reports_everything_that_models_refer_to_and_that_does_not_exist() {
 
 #[test]
 fn faults_are_a_table_with_place_and_key_or_a_document_with_the_same() {
-    let machine = Machine::configured("[models.a]\ndriver = \"echo\"\nrepo = \"gone\"\n[limits]\nline = 0\n");
+    let machine = Machine::configured("[models.a]\ndriver = \"echo\"\nrepo = \"gone\"\n[limits]\nbody = 0\n");
     let work = machine.name("work");
     let zero = "must not be zero";
     let table = format!(
-        "WHERE         KEY            FAULT\nproxy.toml:5  limits.line    {zero}\n\
+        "WHERE         KEY            FAULT\nproxy.toml:5  limits.body    {zero}\n\
          -             models.a.repo  the repository {work}/gone does not exist\n"
     );
     assert_eq!(machine.run(&["check"]), Run { code: Some(1), stdout: table, stderr: String::new() });
     let document = json!({"faults": [
-        {"file": "proxy.toml", "line": 5, "key": "limits.line", "message": zero},
+        {"file": "proxy.toml", "line": 5, "key": "limits.body", "message": zero},
         {"file": null, "line": null, "key": "models.a.repo", "message": format!("the repository {work}/gone does not exist")},
     ]});
     assert_eq!(machine.json(&["check"]), document);

@@ -31,7 +31,7 @@ fn keys(file: &str, settings: &str) -> BTreeSet<String> {
     let machine = Machine::new();
     machine.write(file, settings);
     let faults = machine.faults();
-    let known = faults.iter().find_map(|fault| fault.split("unknown key: known here are ").nth(1));
+    let known = faults.iter().find_map(|fault| fault.split("unknown key: the keys here are ").nth(1));
     let known = known.unwrap_or_else(|| panic!("{settings}: {faults:?}"));
     known.split(", ").map(|key| key.trim_matches('`').to_owned()).collect()
 }

@@ -67,7 +67,8 @@ fn a_failed_run_has_its_own_status_until_the_headers_are_sent() {
 
 #[test]
 fn a_line_over_the_limit_is_cut_and_later_lines_are_read() {
-    let machine = Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\nline = \"1 KiB\"\n");
+    let machine =
+        Machine::configured("[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\noutput_line = \"1 KiB\"\n");
     let item = |item: serde_json::Value| json!({"type": "item.completed", "item": item}).to_string();
     let output = [
         item(json!({"id": "1", "type": "command_execution", "command": "ls", "aggregated_output": "x".repeat(5000)})),
