@@ -99,7 +99,7 @@ fn no_plan_makes_a_program_load_code_of_the_plugin_with_any_grant() {
 #[test]
 fn a_third_party_plugin_sets_granted_variables_and_no_others() {
     let plugin = component("planner", &planning(&[("MODE", Value::Text("quick"))], &[]), &Contract::ours());
-    let refused = "the driver `planner` sets the variable `MODE`, which nobody has granted: name it in `env` of \
+    let refused = "the driver `planner` sets the variable `MODE`, which is not granted: name it in `env` of \
                    [plugins.planner] in proxy.toml if it may (`agentbay plugin add FILE` writes that table)";
     for granted in ["", "[plugins.planner]\nprograms = [\"cli\"]\n", "[plugins.planner]\nenv = [\"mode\"]\n"] {
         let answer = machine(&plugin, granted).serve().complete(&chat("m", "hi"));

@@ -165,7 +165,7 @@ fn leading() -> impl Iterator<Item = Hostile> {
         ("openssl-settings", "OPENSSL_CONF", "sets the variable `OPENSSL_CONF`, which a plugin may not"),
         ("base-url", "ANTHROPIC_BASE_URL", "sets the variable `ANTHROPIC_BASE_URL`, which a plugin may not"),
         ("proxy", "https_proxy", "sets the variable `https_proxy`, which a plugin may not"),
-        ("not-granted", "CODEX_HOME", "sets the variable `CODEX_HOME`, which nobody has granted"),
+        ("not-granted", "CODEX_HOME", "sets the variable `CODEX_HOME`, which is not granted"),
     ];
     lines.into_iter().map(|(name, variable, words)| {
         let file = leading_to(name, variable, &[("file", "x")]);

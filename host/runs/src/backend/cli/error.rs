@@ -92,7 +92,7 @@ pub(super) enum PolicyError {
     Variable { driver: PluginId, name: String },
     /// The plan sets a variable that is not granted.
     #[error(
-        "the driver `{driver}` sets the variable `{name}`, which nobody has granted: name it in `env` of [plugins.{driver}] in \
+        "the driver `{driver}` sets the variable `{name}`, which is not granted: name it in `env` of [plugins.{driver}] in \
          proxy.toml if it may (`agentbay plugin add FILE` writes that table)"
     )]
     VariableNotGranted { driver: PluginId, name: String },
