@@ -1,11 +1,11 @@
-//! What a client said so far, in blocks of text. How a surface spells it is not known here.
+//! The conversation that a client sends, as messages of blocks, independent of the API that it arrives through.
 
-/// Who said something.
+/// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Instructions of the application.
     System,
-    /// The newer name of the same.
+    /// The newer name for `System`.
     Developer,
     /// The person.
     User,
@@ -13,7 +13,7 @@ pub enum Role {
     Assistant,
     /// The result of a tool of the client.
     Tool,
-    /// Somebody whose role is not known here. What they said is carried along, and never taken for the user's words.
+    /// An unknown role. Its messages are passed on, and never treated as the user's.
     Other,
 }
 
@@ -30,59 +30,59 @@ impl Role {
         }
     }
 
-    /// Whether it gives instructions rather than taking part.
+    /// Returns whether its messages are instructions instead of turns.
     pub fn instructs(self) -> bool {
         matches!(self, Self::System | Self::Developer)
     }
 }
 
-/// One thing that was said.
+/// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// Who said it.
+    /// Its author.
     pub role: Role,
-    /// What was said, in order.
+    /// Its content, in order.
     pub blocks: Vec<Block>,
 }
 
 /// A piece of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
-    /// Plain words.
+    /// Plain text.
     Text(String),
-    /// What an agent thought before it spoke.
+    /// An agent's reasoning before its answer.
     Reasoning(String),
     /// A call of a client's tool.
     Call {
-        /// By which the result refers to it; empty if the client gave none.
+        /// The id to which the result refers. Empty if the client sent none.
         id: String,
         /// The tool's name.
         name: String,
         /// The arguments, as the model wrote them.
         input: String,
     },
-    /// What a tool gave back. It is data: whoever wrote it is not the user.
+    /// The result of a tool call. It is data, not text of the user.
     Result {
         /// The id of the call.
         call: String,
         /// The tool's name, if the result itself names it.
         name: Option<String>,
-        /// What the tool gave back.
+        /// The tool's output.
         text: String,
-        /// The tool failed.
+        /// Whether the tool failed.
         is_error: bool,
     },
-    /// Something that no CLI can be given, such as an image.
+    /// Content that no CLI can receive, such as an image.
     Attachment {
-        /// What it is, as the client calls it.
+        /// Its type, in the client's terms.
         kind: String,
-        /// What stands for it in the prompt.
+        /// Its replacement in the prompt.
         shown: String,
     },
 }
 
 impl Message {
-    /// A message of nothing but text.
+    /// Creates a message of one text block.
     pub fn text(role: Role, text: impl Into<String>) -> Self {
         Self { role, blocks: vec![Block::Text(text.into())] }
     }
@@ -95,7 +95,7 @@ impl Message {
 }
 
 impl Block {
-    /// Whether there is nothing in it to answer.
+    /// Returns whether it contains nothing to answer.
     fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) | Self::Reasoning(text) => text.trim().is_empty(),
@@ -104,11 +104,11 @@ impl Block {
     }
 }
 
-/// What was said so far, ending with something for the agent to answer.
+/// The messages so far, which end with something for the agent to answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation(Vec<Message>);
 
-/// Why messages are no conversation that an agent could answer.
+/// A reason why an agent cannot answer the messages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConversationError {
     /// There are no messages.
@@ -119,16 +119,16 @@ pub enum ConversationError {
         "there is nothing to answer: after the last `assistant` message, send one of the role `user` with text in it"
     )]
     NothingToAnswer,
-    /// What is asked now has something in it that no CLI can be given.
+    /// The question contains something that no CLI can receive.
     #[error("a part of the type `{kind}` cannot be given to a CLI: send text, or name a file of the repository")]
     Attachment {
-        /// What it is, as the client calls it.
+        /// Its type, in the client's terms.
         kind: String,
     },
 }
 
 impl Conversation {
-    /// What was said, oldest first.
+    /// All messages, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.0
     }
@@ -138,17 +138,17 @@ impl Conversation {
         self.0.iter().filter(|message| message.role.instructs())
     }
 
-    /// The turns up to the last one of the assistant: what the agent must know to understand its task.
+    /// The turns up to the assistant's last one: the context of the task.
     pub fn context(&self) -> impl Iterator<Item = &Message> {
         self.0[..self.task_start()].iter().filter(|message| !message.role.instructs())
     }
 
-    /// What was said since the assistant spoke last: what is to be answered.
+    /// The turns after the assistant's last one: the task.
     pub fn task(&self) -> impl Iterator<Item = &Message> {
         self.0[self.task_start()..].iter().filter(|message| !message.role.instructs())
     }
 
-    /// The name of the tool that a call was for.
+    /// The name of the tool of a call.
     pub fn called(&self, id: &str) -> Option<&str> {
         let blocks = self.0.iter().flat_map(|message| &message.blocks);
         blocks.into_iter().find_map(|block| match block {
@@ -157,8 +157,8 @@ impl Conversation {
         })
     }
 
-    /// The last words of the user, if the assistant has not answered them: what is asked now. What came before cannot be
-    /// changed by the client any more.
+    /// The user's last message, if the assistant has not answered it: the question. The client can no longer change
+    /// earlier messages.
     fn question(&self) -> Option<&Message> {
         self.task().filter(|message| message.role == Role::User).last()
     }
@@ -177,7 +177,7 @@ impl Conversation {
 impl TryFrom<Vec<Message>> for Conversation {
     type Error = ConversationError;
 
-    /// An assistant's message at the end with nothing in it, as clients add before an answer comes, is left out.
+    /// Removes empty messages of the assistant at the end, which clients add before an answer arrives.
     fn try_from(mut messages: Vec<Message>) -> Result<Self, ConversationError> {
         if messages.is_empty() {
             return Err(ConversationError::Empty);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_is_what_came_after_the_last_answer() {
+    fn the_task_is_everything_after_the_last_answer() {
         let messages = vec![
             message(Role::System, "be brief"),
             message(Role::User, "one"),
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attachment_is_refused_in_what_is_asked_now_and_nowhere_else() {
+    fn an_attachment_is_refused_only_in_the_question() {
         let refused = Conversation::try_from(vec![message(Role::User, "one"), image(Role::User)]);
         assert_eq!(refused, Err(ConversationError::Attachment { kind: "image_url".to_owned() }));
         for earlier in [image(Role::User), image(Role::Assistant), image(Role::Tool), image(Role::System)] {
