@@ -7,7 +7,7 @@
 //! In the order in which a plugin needs it:
 //! - [`values`](finished): constructors for plans, outcomes and failures
 //! - [`classify`]: the category of a failure, from the CLI's error text
-//! - [`exit_outcome`], [`StderrTail`]: the outcome of a process that ended without reporting the end of its turn
+//! - [`exit_outcome()`], [`StderrTail`]: the outcome of a process that ended without reporting the end of its turn
 //! - [`is_command`], [`escape_command`]: prompts that the CLI must not take for one of its commands
 //! - [`last_block`]: the answer in plain-text output
 //! - [`json`]: access to fields that tolerates missing ones
