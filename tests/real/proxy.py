@@ -90,9 +90,9 @@ def drivers(binary: pathlib.Path, folder: pathlib.Path) -> set[str]:
     """The plugins that the proxy has."""
     config = folder / "proxy.toml"
     config.write_text(configuration({}, folder))
-    done = subprocess.run([binary, "plugin", "list", "--config", config], cwd=folder, env=environment(folder),
+    done = subprocess.run([binary, "plugin", "list", "--json", "--config", config], cwd=folder, env=environment(folder),
                           capture_output=True, text=True, timeout=START_SECONDS, check=True)
-    return {line.split("\t")[0] for line in done.stdout.splitlines()}
+    return {plugin["id"] for plugin in json.loads(done.stdout)["plugins"]}
 
 
 def environment(folder: pathlib.Path) -> dict[str, str]:
