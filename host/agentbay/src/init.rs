@@ -11,7 +11,7 @@ use std::sync::Arc;
 use agentbay_config::{Config, Models, Source, Template};
 use agentbay_domain::{Environment, Model, terminal_safe};
 use agentbay_runs::Snapshot;
-use agentbay_runs::doctor::{Examined, examine};
+use agentbay_runs::doctor::{Examined, Fault, examine};
 use agentbay_workspace::top;
 
 use crate::app::{self, AppError, Loaded, Screen};
@@ -82,7 +82,8 @@ pub async fn init(source: &Source, screen: &dyn Screen) -> Result<Written, InitE
     let examined = examine(&snapshot, &environment, None).await;
     let (good, faulty): (Vec<_>, Vec<_>) = examined.into_iter().partition(|model| model.faults.is_empty());
     write_new(&path, &settings(&snapshot, &relative(&source.cwd, &repo), &good))?;
-    let left_out = faulty.into_iter().map(|model| (model.model, model.faults.join("; "))).collect();
+    let reasons = |faults: &[Fault]| faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    let left_out = faulty.into_iter().map(|model| (model.model, reasons(&model.faults))).collect();
     Ok(Written { path, repo, models: good.into_iter().map(|model| model.model).collect(), left_out })
 }
 

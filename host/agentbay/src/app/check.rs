@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agentbay_config::{Fault, Inspected, Overrides, Source};
 use agentbay_domain::terminal_safe_path;
-use agentbay_runs::doctor::examine;
+use agentbay_runs::doctor::{self, examine};
 use serde::Serialize;
 
 use super::error::AppError;
@@ -54,23 +54,22 @@ async fn referred(loaded: &Loaded) -> Vec<Finding> {
         message: refusal.reason.clone(),
     });
     let examined = examine(&loaded.snapshot, &loaded.environment, None).await;
-    refused.chain(examined.iter().flat_map(|model| &model.faults).map(|fault| Finding::of_model(fault))).collect()
+    let faults = examined.into_iter().flat_map(|model| model.faults);
+    refused.chain(faults.map(Finding::from)).collect()
 }
 
 impl Finding {
-    /// A fault of a model: its key and the reason. A key has no white space.
-    fn of_model(fault: &str) -> Self {
-        let (key, message) = match fault.split_once(": ") {
-            Some((key, message)) => (Some(key.to_owned()), message),
-            None => (None, fault),
-        };
-        Self { file: None, line: None, key, message: message.to_owned() }
-    }
-
     /// The file and the line, as editors understand them.
     pub fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;
         Some(self.line.map_or_else(|| file.clone(), |line| format!("{file}:{line}")))
+    }
+}
+
+impl From<doctor::Fault> for Finding {
+    fn from(fault: doctor::Fault) -> Self {
+        let doctor::Fault { key, reason } = fault;
+        Self { file: None, line: None, key: Some(key), message: reason }
     }
 }
 

@@ -23,7 +23,8 @@ impl ModelFaults {
             tracing::warn!("cannot examine the models: their repositories or programs do not respond");
             return;
         };
-        let faults: BTreeSet<String> = examined.into_iter().flat_map(|model| model.faults).collect();
+        let faults: BTreeSet<String> =
+            examined.into_iter().flat_map(|model| model.faults).map(|fault| fault.to_string()).collect();
         for fault in faults.difference(&self.0) {
             tracing::warn!("a model cannot run: {fault}");
         }

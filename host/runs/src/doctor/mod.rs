@@ -3,6 +3,7 @@
 
 mod version;
 
+use std::fmt;
 use std::sync::Arc;
 
 use agentbay_domain::{CliTarget, Environment, Model, Target};
@@ -11,7 +12,7 @@ use agentbay_plugin_host::Driver;
 use agentbay_workspace::is_repository;
 use futures_util::StreamExt;
 use futures_util::stream::iter;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::task::spawn_blocking;
 
 use crate::Snapshot;
@@ -35,11 +36,32 @@ pub struct Examined {
     /// Whether the driver was tested with that version, if both are known.
     pub tested: Option<bool>,
     /// What keeps the model from running.
-    pub faults: Vec<String>,
+    pub faults: Vec<Fault>,
     /// What a user should know besides.
     pub notes: Vec<String>,
     /// How to log in.
     pub login_hint: String,
+}
+
+/// What keeps a model from running. It is written as `KEY: REASON`, in JSON too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The key of the settings that has to change.
+    pub key: String,
+    /// What is wrong, and what to do.
+    pub reason: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.key, self.reason)
+    }
+}
+
+impl Serialize for Fault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Checks all models, in the order of their names. Without `versions` no program is asked for its version.
@@ -62,20 +84,25 @@ async fn examine_one(snapshot: &Snapshot, host: &Environment, versions: Option<&
         login_hint: String::new(),
     };
     match snapshot.driver(&target.driver) {
-        None => examined.faults.push(format!(
-            "{}: the driver `{}` is not loaded: put its component into the plugin folder (`agentbay plugin add FILE`), or \
-             name another driver",
-            key(model, "driver"),
-            target.driver
-        )),
+        None => {
+            let reason = format!(
+                "the driver `{}` is not loaded: put its component into the plugin folder (`agentbay plugin add FILE`), or \
+                 name another driver",
+                target.driver
+            );
+            examined.faults.push(Fault { key: key(model, "driver"), reason });
+        }
         Some(driver) => {
             examined.login_hint.clone_from(&driver.plugin.description().probe.login_hint);
             examined.examine_program(model, target, driver, host, versions).await;
             let own = snapshot.own.as_ref();
             for Finding { key: at, reason, is_doubtful } in dry_run(model, target, driver, host, own).await {
-                let at = at.map_or_else(|| of(model), |at| key(model, at));
-                let list = if is_doubtful { &mut examined.notes } else { &mut examined.faults };
-                list.push(format!("{at}: {reason}"));
+                let fault = Fault { key: at.map_or_else(|| of(model), |at| key(model, at)), reason };
+                if is_doubtful {
+                    examined.notes.push(fault.to_string());
+                } else {
+                    examined.faults.push(fault);
+                }
             }
             // A program that the user names may be any CLI, so the switches may be meant for it.
             let knows_its_cli = target.program.is_none();
@@ -101,7 +128,7 @@ impl Examined {
             Err(reason) => {
                 let hint = &probe.install_hint;
                 let hint = if hint.is_empty() { String::new() } else { format!(" ({hint})") };
-                self.faults.push(format!("{}: {reason}{hint}", key(model, "program")));
+                self.faults.push(Fault { key: key(model, "program"), reason: format!("{reason}{hint}") });
                 return;
             }
         };
@@ -118,10 +145,9 @@ impl Examined {
             }
             Err(reason) => {
                 let command = format!("{program} {}", probe.version_args.join(" "));
-                self.faults.push(format!(
-                    "{}: `{command}` {reason}: try it in a shell, and install the CLI again if it fails there",
-                    key(model, "program")
-                ));
+                let reason =
+                    format!("`{command}` {reason}: try it in a shell, and install the CLI again if it fails there");
+                self.faults.push(Fault { key: key(model, "program"), reason });
             }
         }
     }
@@ -137,18 +163,20 @@ fn key(model: &Model, key: &str) -> String {
 }
 
 /// Runs on a blocking thread, since the folder may be on a slow file system.
-async fn repository_fault(model: &Model, target: &Arc<CliTarget>) -> Option<String> {
+async fn repository_fault(model: &Model, target: &Arc<CliTarget>) -> Option<Fault> {
     let (worktree_key, target) = (key(model, "worktree"), Arc::clone(target));
-    spawn_blocking(move || missing_repository(&worktree_key, &target))
-        .await
-        .unwrap_or_else(|lost| Some(lost.to_string()))
+    let examined = spawn_blocking(move || missing_repository(worktree_key, &target)).await;
+    examined.unwrap_or_else(|lost| Some(Fault { key: of(model), reason: lost.to_string() }))
 }
 
-fn missing_repository(worktree_key: &str, target: &CliTarget) -> Option<String> {
+fn missing_repository(worktree_key: String, target: &CliTarget) -> Option<Fault> {
     let repo = target.repo.display();
     if !target.repo.is_dir() {
-        return Some(format!("{}: the repository {repo} does not exist", target.repo_key));
+        let key = target.repo_key.clone();
+        return Some(Fault { key, reason: format!("the repository {repo} does not exist") });
     }
-    (target.worktree.is_some() && !is_repository(&target.repo))
-        .then(|| format!("{worktree_key}: {repo} is not a git repository, so no worktree can be made"))
+    (target.worktree.is_some() && !is_repository(&target.repo)).then(|| Fault {
+        key: worktree_key,
+        reason: format!("{repo} is not a git repository, so no worktree can be made"),
+    })
 }
