@@ -13,6 +13,7 @@ use super::context::{Request, RunContext};
 use super::failures::Memory;
 use super::feed::Writer;
 use super::logins::Logins;
+use super::queue::{Occupied, SlotRequest};
 use super::registry::{Phase, RunHandle};
 use super::retry::Retries;
 use super::route::Route;
@@ -126,7 +127,9 @@ impl Job {
         self.handle.set_phase(Phase::Queued);
         let Route { model, backend, limits, .. } = route;
         let entered = async {
-            let request = backend.slot_request(model, self.request.session.as_ref(), limits.queue).await;
+            let Occupied { repo, session } = backend.occupied(self.request.session.as_ref()).await;
+            let (model, max_runs) = (model.name.clone(), model.max_runs);
+            let request = SlotRequest { model, max_runs, repo, session, limits: limits.queue };
             self.context.queue.enter(request).await
         };
         let slot = match self.scope().run(entered).await {

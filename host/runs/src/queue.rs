@@ -38,6 +38,15 @@ pub(super) struct SlotRequest {
     pub(super) limits: QueueLimits,
 }
 
+/// What a run occupies that others need as well.
+#[derive(Debug)]
+pub(super) struct Occupied {
+    /// See [`SlotRequest::repo`].
+    pub(super) repo: Option<(PathBuf, NonZeroUsize)>,
+    /// See [`SlotRequest::session`].
+    pub(super) session: Option<SessionKey>,
+}
+
 /// A session of a CLI. It has one transcript, which two processes at once would corrupt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SessionKey {

@@ -7,11 +7,11 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use agentbay_domain::{Environment, Failure, KillReason, Model, PluginId, QueueLimits, RunId, SessionId, Target};
+use agentbay_domain::{Environment, Failure, KillReason, Model, PluginId, RunId, SessionId, Target};
 use tokio::time::Instant;
 
 use super::context::{Request, RunContext};
-use super::queue::{Slot, SlotRequest};
+use super::queue::{Occupied, Slot};
 use super::scope::RunScope;
 use super::snapshot::Snapshot;
 use super::step::{Ended, Step};
@@ -89,15 +89,10 @@ impl Backend {
         }
     }
 
-    /// What a run needs for itself while it runs.
-    pub(super) async fn slot_request(
-        &self,
-        model: &Model,
-        session: Option<&SessionId>,
-        limits: QueueLimits,
-    ) -> SlotRequest {
+    /// What a run occupies while it runs, and the session that it resumes.
+    pub(super) async fn occupied(&self, session: Option<&SessionId>) -> Occupied {
         match self {
-            Self::Cli(cli) => cli.slot_request(model, session, limits).await,
+            Self::Cli(cli) => cli.occupied(session).await,
         }
     }
 

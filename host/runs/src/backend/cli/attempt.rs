@@ -105,11 +105,11 @@ impl Cli {
         mut process: Process,
         cleanup: &mut Cleanup,
     ) -> (Ended, bool) {
-        let prompt_chars = dialog.turn.prompt.chars().count();
+        let Dialog { turn, reading } = dialog;
         let TurnResult { outcome, tally, answer_chars, may_retry, after } =
-            pump::converse(attempt, &cleanup.slot, &self.target.driver, dialog, &mut process.child).await;
+            pump::converse(attempt, &cleanup.slot, &self.target.driver, &turn, reading, &mut process.child).await;
         let reported = tally.total(attempt.request.session.is_some());
-        let usage = reported.unwrap_or_else(|| Usage::estimate(prompt_chars, answer_chars));
+        let usage = reported.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         cleanup.process = Some(Process { after, ..process });
         (Ended { outcome, usage, usage_estimated: reported.is_none() }, may_retry)
     }

@@ -27,7 +27,7 @@ mod text;
 
 use std::sync::Arc;
 
-use agentbay_domain::{CliTarget, Environment, Model, PluginId, QueueLimits, ServerAddress, SessionId};
+use agentbay_domain::{CliTarget, Environment, PluginId, ServerAddress, SessionId};
 use agentbay_plugin_host::Driver;
 
 pub(crate) use dry_run::{Finding, dry_run};
@@ -35,7 +35,7 @@ pub(crate) use policy::executable;
 pub(crate) use release::Cleanup;
 pub use text::Cleaner;
 
-use crate::queue::{SessionKey, SlotRequest};
+use crate::queue::{Occupied, SessionKey};
 use crate::snapshot::Snapshot;
 use error::MissingPlugin;
 
@@ -64,19 +64,13 @@ impl Cli {
     }
 
     /// A run in a worktree of its own shares the repository with others.
-    pub(super) async fn slot_request(
-        &self,
-        model: &Model,
-        session: Option<&SessionId>,
-        limits: QueueLimits,
-    ) -> SlotRequest {
+    pub(super) async fn occupied(&self, session: Option<&SessionId>) -> Occupied {
         let CliTarget { repo, worktree, max_repo_runs, driver, .. } = &*self.target;
         let repo = match worktree {
             Some(_) => None,
             // Two names of one folder are one repository.
             None => Some((tokio::fs::canonicalize(repo).await.unwrap_or_else(|_| repo.clone()), *max_repo_runs)),
         };
-        let session = session.map(|id| SessionKey { driver: driver.clone(), id: id.clone() });
-        SlotRequest { model: model.name.clone(), max_runs: model.max_runs, repo, session, limits }
+        Occupied { repo, session: session.map(|id| SessionKey { driver: driver.clone(), id: id.clone() }) }
     }
 }

@@ -18,9 +18,14 @@ pub(super) struct Prepared {
     pub(super) launch: Launch,
 }
 
-/// A turn and the plugin that reads what its process prints.
+/// A turn, and what reads the process that carries it out.
 pub(super) struct Dialog {
     pub(super) turn: Turn,
+    pub(super) reading: Reading,
+}
+
+/// The plugin that reads what a process prints.
+pub(super) struct Reading {
     pub(super) framing: Framing,
     pub(super) transcript: Transcript,
     /// How many notices of the plugin are logged.
@@ -68,7 +73,7 @@ impl Cli {
         let files = plan.files().to_vec();
         let (framing, max_notices) = (description.framing, limits.notices);
         Ok(Prepared {
-            dialog: Dialog { turn, framing, transcript, max_notices },
+            dialog: Dialog { turn, reading: Reading { framing, transcript, max_notices } },
             launch: Launch { command, files, site, run_dir },
         })
     }

@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::error::CliError;
 use super::notices::Notices;
-use super::prepare::Dialog;
+use super::prepare::Reading;
 use super::process::AfterTurn;
 use super::reader::Reader;
 use super::replies::Replies;
@@ -55,10 +55,11 @@ pub(super) async fn converse(
     attempt: &Attempt<'_>,
     slot: &Slot,
     driver: &PluginId,
-    dialog: Dialog,
+    turn: &Turn,
+    reading: Reading,
     child: &mut Child,
 ) -> TurnResult {
-    let Dialog { turn, framing, transcript, max_notices } = dialog;
+    let Reading { framing, transcript, max_notices } = reading;
     let mut pump = Pump {
         attempt,
         slot,
@@ -82,7 +83,7 @@ pub(super) async fn converse(
         // A run that is no longer wanted does not send its CLI the prompt.
         biased;
         reason = attempt.scope.ended_or(attempt.deadline) => Err(Cut::Kill(reason)),
-        result = pump.read(&turn) => result,
+        result = pump.read(turn) => result,
     };
     let (outcome, is_unwanted) = match result {
         Ok(outcome) => (outcome, false),
