@@ -13,7 +13,7 @@ use agentbay_plugin_host::{Catalogue, PluginSet, ScanOptions};
 use agentbay_runs::{Snapshot, compiler};
 
 use super::error::AppError;
-use super::screen::Screen;
+use super::screen::{Screen, during};
 use crate::metrics::Metrics;
 
 /// Settings and plugins as they are now.
@@ -49,10 +49,7 @@ pub(super) async fn with_config(
     patience: Duration,
     screen: &dyn Screen,
 ) -> Result<Loaded, AppError> {
-    screen.progress(Some("compiling plugins"));
-    let loaded = load_plugins(source, config, patience).await;
-    screen.progress(None);
-    loaded
+    during(screen, "compiling plugins", load_plugins(source, config, patience)).await
 }
 
 async fn load_plugins(source: &Source, config: Config, patience: Duration) -> Result<Loaded, AppError> {

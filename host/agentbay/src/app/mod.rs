@@ -18,6 +18,6 @@ pub use check::check;
 pub use diagnose::{Diagnosis, diagnose};
 pub use error::AppError;
 pub use load::{Loaded, discovered, load};
-pub use screen::Screen;
+pub use screen::{Screen, during};
 pub use serve::serve;
 pub use signals::Stop;

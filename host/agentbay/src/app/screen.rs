@@ -30,3 +30,11 @@ pub trait Screen: Debug + Send + Sync {
 
 /// Shows nothing.
 impl Screen for () {}
+
+/// Shows work as in progress while a future runs.
+pub async fn during<T>(screen: &dyn Screen, work: &str, future: impl Future<Output = T>) -> T {
+    screen.progress(Some(work));
+    let result = future.await;
+    screen.progress(None);
+    result
+}

@@ -12,6 +12,7 @@ use agentbay_runs::doctor::Examined;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tracing_subscriber::fmt::MakeWriter;
 
+use super::NO_MODELS;
 use super::table::Table;
 use crate::app::Screen;
 
@@ -131,7 +132,7 @@ impl Screen for Console {
         }
         let mut lines = table.lines(self.width);
         if models.is_empty() {
-            lines = vec!["no models: add a [models.NAME] table to proxy.toml".to_owned()];
+            lines = vec![NO_MODELS.to_owned()];
         } else if models.iter().any(|model| !model.faults.is_empty()) {
             lines.push("`agentbay doctor` shows why a model cannot run".to_owned());
         }

@@ -7,6 +7,7 @@ use agentbay_domain::Failure;
 use agentbay_runs::doctor::Examined;
 use serde_json::{Value, json};
 
+use super::NO_MODELS;
 use super::console::Console;
 use super::table::Table;
 use crate::app::Diagnosis;
@@ -20,7 +21,7 @@ pub(super) fn show(diagnoses: &[Diagnosis], json: bool, console: &Console) -> an
         let models: Vec<Value> = diagnoses.iter().map(to_json).collect::<Result<_, _>>()?;
         writeln!(io::stdout(), "{:#}", json!({ "models": models }))?;
     } else if diagnoses.is_empty() {
-        writeln!(io::stdout(), "no models: add a [models.NAME] table to proxy.toml")?;
+        writeln!(io::stdout(), "{NO_MODELS}")?;
     } else {
         console.print(&table(diagnoses))?;
     }

@@ -45,6 +45,9 @@ AgentBay makes CLI coding agents answer as models behind standard APIs. Type one
   agentbay doctor    to examine the models and their CLIs
   agentbay --help    to list all commands";
 
+/// The output instead of a table without models.
+const NO_MODELS: &str = "no models: add a [models.NAME] table to proxy.toml";
+
 /// The exit code for a wrong command line, as clap has it.
 const USAGE: u8 = 2;
 
@@ -133,8 +136,9 @@ struct Settings {
 }
 
 impl Settings {
-    fn source(self, cwd: PathBuf, environment: Environment) -> Source {
-        Source { config: self.config, cwd, environment }
+    /// The same source with the file that was named.
+    fn of(self, source: Source) -> Source {
+        Source { config: self.config, ..source }
     }
 }
 
@@ -174,23 +178,23 @@ impl Command {
     /// # Errors
     /// See [`app::AppError`]; or standard output cannot be written.
     pub async fn run(self, cwd: PathBuf) -> anyhow::Result<ExitCode> {
-        let environment = process_environment();
-        let console = Console::new(&environment);
+        let source = Source { config: None, cwd, environment: process_environment() };
+        let console = Console::new(&source.environment);
         match self.task {
-            Task::Init => init::run(&Source { config: None, cwd, environment }, &console).await,
+            Task::Init => init::run(&source, &console).await,
             Task::Serve { settings, listen } => {
-                telemetry::start(log_filter(&environment), console.colours(), console.log());
+                telemetry::start(log_filter(&source.environment), console.colours(), console.log());
                 let overrides = Overrides { listen };
-                app::serve(settings.source(cwd, environment), overrides, Arc::new(console)).await?;
+                app::serve(settings.of(source), overrides, Arc::new(console)).await?;
                 Ok(ExitCode::SUCCESS)
             }
-            Task::Check { settings, json } => check::check(&settings.source(cwd, environment), json, &console).await,
+            Task::Check { settings, json } => check::check(&settings.of(source), json, &console).await,
             Task::Doctor { settings, ask, json } => {
-                let loaded = app::load(&settings.source(cwd, environment), &console).await?;
+                let loaded = app::load(&settings.of(source), &console).await?;
                 doctor::show(&app::diagnose(loaded, ask, &console).await, json, &console)
             }
-            Task::Plugin { task } => task.run(cwd, environment, &console).await,
-            Task::Worktree { task } => task.run(cwd, environment, &console).await,
+            Task::Plugin { task } => task.run(source, &console).await,
+            Task::Worktree { task } => task.run(source, &console).await,
             Task::Completions(completions) => {
                 completions.print()?;
                 Ok(ExitCode::SUCCESS)

@@ -1,7 +1,6 @@
 //! `worktree list` and `worktree prune`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use agentbay_config::{Config, Overrides, Source};
@@ -38,19 +37,14 @@ pub(super) enum WorktreeTask {
 
 impl WorktreeTask {
     /// Runs the command.
-    pub(super) async fn run(
-        self,
-        cwd: PathBuf,
-        environment: Environment,
-        console: &Console,
-    ) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(self, source: Source, console: &Console) -> anyhow::Result<ExitCode> {
         match self {
             Self::List { settings, json } => {
-                list(&config(&settings.source(cwd, environment))?, json, console)?;
+                list(&config(&settings.of(source))?, json, console)?;
                 Ok(ExitCode::SUCCESS)
             }
             Self::Prune { settings } => {
-                let source = settings.source(cwd, environment);
+                let source = settings.of(source);
                 prune(&config(&source)?, &source.environment).await
             }
         }

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use agentbay_config::InlineLimits;
-use agentbay_domain::{Environment, Wasi};
+use agentbay_config::Source;
+use agentbay_domain::Wasi;
 use clap::Args;
 
 use super::{name_of, usage_error};
-use crate::app::Screen;
+use crate::app::during;
 use crate::cli::console::Console;
 use crate::cli::{Settings, USAGE, print_error};
 use crate::install::{InstallOptions, InstallPlan};
@@ -34,19 +35,12 @@ pub(in crate::cli) struct AddArgs {
 
 impl AddArgs {
     /// Runs the command.
-    pub(super) async fn run(
-        self,
-        cwd: PathBuf,
-        environment: Environment,
-        console: &Console,
-    ) -> anyhow::Result<ExitCode> {
-        let source = self.settings.source(cwd, environment);
+    pub(super) async fn run(self, source: Source, console: &Console) -> anyhow::Result<ExitCode> {
+        let source = self.settings.of(source);
         let wasi = if self.trap_wasi { Wasi::Trap } else { Wasi::Refuse };
-        console.progress(Some(&format!("compiling {}", name_of(&self.file))));
+        let compiling = format!("compiling {}", name_of(&self.file));
         let options = InstallOptions { file: self.file, wasi, limits: self.limits };
-        let plan = InstallPlan::new(&source, options).await;
-        console.progress(None);
-        let plan = match plan {
+        let plan = match during(console, &compiling, InstallPlan::new(&source, options)).await {
             Ok(plan) => plan,
             Err(error) => return Ok(usage_error(error)),
         };

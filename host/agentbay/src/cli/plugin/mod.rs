@@ -11,7 +11,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use agentbay_domain::{Environment, PluginId};
+use agentbay_config::Source;
+use agentbay_domain::PluginId;
 use agentbay_plugin_kit::{CheckReport, Language, PackOptions, Packed, Progress, Project, Stripped};
 use clap::Subcommand;
 
@@ -20,7 +21,7 @@ use self::record::RecordArgs;
 use self::run::RunArgs;
 use super::console::Console;
 use super::{Settings, USAGE, print_error};
-use crate::app::{self, Screen};
+use crate::app::{self, Screen, during};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PluginTask {
@@ -91,29 +92,22 @@ pub(super) enum PluginTask {
 
 impl PluginTask {
     /// Runs the command.
-    pub(super) async fn run(
-        self,
-        cwd: PathBuf,
-        environment: Environment,
-        console: &Console,
-    ) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(self, source: Source, console: &Console) -> anyhow::Result<ExitCode> {
         match self {
             Self::List { settings, json } => {
-                let loaded = app::load(&settings.source(cwd, environment), console).await?;
+                let loaded = app::load(&settings.of(source), console).await?;
                 list::show(&loaded, json, console)?;
                 Ok(ExitCode::SUCCESS)
             }
-            Self::Add(args) => args.run(cwd, environment, console).await,
+            Self::Add(args) => args.run(source, console).await,
             Self::Check { file, fixtures, settings, json, renew } => {
                 let checking = format!("checking {}", name_of(&file));
-                console.progress(Some(&checking));
                 let options = agentbay_plugin_kit::CheckOptions { file, fixtures, renew };
                 let on_run = |Progress { number, count }: Progress| {
                     console.progress(Some(&format!("{checking} (recorded run {number} of {count})")));
                 };
-                let checked = agentbay_plugin_kit::check(&settings.source(cwd, environment), &options, on_run).await;
-                console.progress(None);
-                match checked {
+                let source = settings.of(source);
+                match during(console, &checking, agentbay_plugin_kit::check(&source, &options, on_run)).await {
                     Ok(report) => show_report(&report, json),
                     Err(error) => Ok(usage_error(error)),
                 }
@@ -122,18 +116,17 @@ impl PluginTask {
                 let dir = dir.unwrap_or_else(|| name.as_str().into());
                 new(&Project { name, language, dir })
             }
-            Self::Record(args) => args.run(cwd, environment).await,
+            Self::Record(args) => args.run(source).await,
             Self::Pack { file, out, strip, settings } => {
-                console.progress(Some(&format!("packing {}", name_of(&file))));
+                let packing = format!("packing {}", name_of(&file));
                 let options = PackOptions { file, out, strip };
-                let packed = agentbay_plugin_kit::pack(&settings.source(cwd, environment), &options).await;
-                console.progress(None);
-                match packed {
+                let source = settings.of(source);
+                match during(console, &packing, agentbay_plugin_kit::pack(&source, &options)).await {
                     Ok(packed) => show_packed(&packed),
                     Err(error) => Ok(usage_error(error)),
                 }
             }
-            Self::Run(args) => args.run(cwd, environment, console).await,
+            Self::Run(args) => args.run(source, console).await,
         }
     }
 }

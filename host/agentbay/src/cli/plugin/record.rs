@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use agentbay_config::Source;
-use agentbay_domain::{EnvSetting, Environment, StreamName};
+use agentbay_domain::{EnvSetting, StreamName};
 use agentbay_plugin_kit::Recorded;
 use clap::Args;
 
@@ -39,13 +39,12 @@ pub(in crate::cli) struct RecordArgs {
 
 impl RecordArgs {
     /// Runs the command.
-    pub(super) async fn run(self, cwd: PathBuf, environment: Environment) -> anyhow::Result<ExitCode> {
+    pub(super) async fn run(self, source: Source) -> anyhow::Result<ExitCode> {
         let Self { out, stdin, turn, env, timeout, command } = self;
         let mut command = command.into_iter();
         let program = command.next().unwrap_or_default();
         let recording =
             agentbay_plugin_kit::RecordOptions { out, stdin, turn, env, program, args: command.collect(), timeout };
-        let source = Source { config: None, cwd, environment };
         let mut stop = app::Stop::new()?;
         let pass_on = |source: StreamName, bytes: &[u8]| match source {
             StreamName::Stdout => io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()),

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use agentbay_domain::{EnvSetting, Environment, Permission, SessionId};
+use agentbay_config::Source;
+use agentbay_domain::{EnvSetting, Permission, SessionId};
 use agentbay_plugin_kit::RunOutput;
 use clap::Args;
 
@@ -62,13 +63,8 @@ pub(in crate::cli) struct RunArgs {
 
 impl RunArgs {
     /// Runs the command.
-    pub(super) async fn run(
-        self,
-        cwd: PathBuf,
-        environment: Environment,
-        console: &Console,
-    ) -> anyhow::Result<ExitCode> {
-        let filter = log_filter(&environment).unwrap_or("warn");
+    pub(super) async fn run(self, source: Source, console: &Console) -> anyhow::Result<ExitCode> {
+        let filter = log_filter(&source.environment).unwrap_or("warn");
         telemetry::start(Some(if self.trace { TRACE } else { filter }), console.colours(), console.log());
         let Self {
             file, prompt, settings, repo, program, allow, env, options, model, session, permission, json, ..
@@ -90,7 +86,7 @@ impl RunArgs {
             let mut stdout = io::stdout().lock();
             if json { writeln!(stdout, "{}", output.to_json()) } else { writeln!(stdout, "{output}") }
         };
-        match agentbay_plugin_kit::run(&settings.source(cwd, environment), options, stop.received(), show).await {
+        match agentbay_plugin_kit::run(&settings.of(source), options, stop.received(), show).await {
             Ok(answered) => Ok(if answered { ExitCode::SUCCESS } else { ExitCode::FAILURE }),
             Err(error) => Ok(usage_error(error)),
         }
