@@ -10,7 +10,6 @@ mod edit;
 mod fault;
 mod fingerprint;
 mod limits;
-mod members;
 mod models;
 mod models_json;
 mod plugins;

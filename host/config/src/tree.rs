@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::value::RawValue;
+use jsonc_parser::ast::Value as Json;
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use toml::de::{DeTable, DeValue};
-
-use super::members::Members;
 
 /// A value and its place in the file.
 pub(super) struct Node {
@@ -126,58 +126,50 @@ fn toml_value(value: &DeValue<'_>, lines: &Lines, line: usize) -> Result<Value, 
 
 /// Reads a JSON object.
 pub(super) fn from_json(text: &str) -> Result<Table, SyntaxError> {
-    // Parsed as a whole first: this gives the line of an error in the whole text, and bounds the depth.
+    // First a parser that refuses what is not JSON: the parser with positions accepts, for example, line feeds in strings.
     serde_json::from_str::<serde_json::Value>(text).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         SyntaxError { line: error.line(), message: error.to_string().replace(&place, "") }
     })?;
-    let source = Json { text, lines: Lines::of(text) };
-    match source.value(text.trim_start(), 1)? {
-        Value::Table(table) => Ok(table),
-        other => Err(SyntaxError { line: 1, message: format!("expected an object, found {}", other.kind()) }),
+    let document = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default())
+        .map_err(|error| SyntaxError { line: error.line_display(), message: error.kind().to_string() })?;
+    let root = document.value.map(|json| json_node(json, &Lines::of(text))).transpose()?;
+    match root.map(|root| root.value) {
+        Some(Value::Table(table)) => Ok(table),
+        other => {
+            let kind = other.map_or("nothing", |value| value.kind());
+            Err(SyntaxError { line: 1, message: format!("expected an object, found {kind}") })
+        }
     }
 }
 
-/// A JSON text, in which a value is located by its address.
-struct Json<'a> {
-    text: &'a str,
-    lines: Lines,
-}
-
-impl Json<'_> {
-    fn node(&self, raw: &RawValue) -> Result<Node, SyntaxError> {
-        let offset = (raw.get().as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
-        let line = self.lines.at(offset);
-        Ok(Node { line, value: self.value(raw.get(), line)? })
-    }
-
-    fn value(&self, json: &str, line: usize) -> Result<Value, SyntaxError> {
-        let wrong = |error: serde_json::Error| SyntaxError { line, message: error.to_string() };
-        if json.starts_with('{') {
+fn json_node(json: Json<'_>, lines: &Lines) -> Result<Node, SyntaxError> {
+    let line = lines.at(json.start());
+    let value = match json {
+        Json::NullKeyword(_) => Value::Null,
+        Json::BooleanLit(json) => Value::Bool(json.value),
+        Json::StringLit(json) => Value::Text(json.value.into_owned()),
+        Json::NumberLit(json) => match json.value.parse() {
+            Ok(integer) => Value::Integer(integer),
+            Err(_) => Value::Float(json.value.parse().unwrap_or(f64::INFINITY)),
+        },
+        Json::Array(json) => {
+            Value::List(json.elements.into_iter().map(|item| json_node(item, lines)).collect::<Result<_, _>>()?)
+        }
+        Json::Object(json) => {
             let mut table = Table::new();
-            for (key, raw) in serde_json::from_str::<Members<'_>>(json).map_err(wrong)?.0 {
-                let node = self.node(raw)?;
+            for member in json.properties {
+                let key = member.name.into_string();
+                let node = json_node(member.value, lines)?;
                 let line = node.line;
                 if table.insert(key.clone(), node).is_some() {
                     return Err(SyntaxError { line, message: format!("duplicate key {key:?}") });
                 }
             }
-            return Ok(Value::Table(table));
+            Value::Table(table)
         }
-        if json.starts_with('[') {
-            let items = serde_json::from_str::<Vec<&RawValue>>(json).map_err(wrong)?;
-            return Ok(Value::List(items.into_iter().map(|raw| self.node(raw)).collect::<Result<_, _>>()?));
-        }
-        Ok(match serde_json::from_str(json).map_err(wrong)? {
-            serde_json::Value::Bool(value) => Value::Bool(value),
-            serde_json::Value::String(text) => Value::Text(text),
-            serde_json::Value::Number(number) => match number.as_i64() {
-                Some(integer) => Value::Integer(integer),
-                None => Value::Float(number.as_f64().unwrap_or(f64::INFINITY)),
-            },
-            serde_json::Value::Null | serde_json::Value::Array(_) | serde_json::Value::Object(_) => Value::Null,
-        })
-    }
+    };
+    Ok(Node { line, value })
 }
 
 /// The offsets of the lines of a text.
@@ -242,6 +234,42 @@ mod tests {
         assert_eq!(from_json("{\n\"a\": 1,\n}").err(), error(3, "trailing comma"));
         assert_eq!(from_json("{\"a\": 1,\n\"a\": 2}").err(), error(2, "duplicate key \"a\""));
         assert_eq!(from_json("[]").err(), error(1, "expected an object, found a list"));
+    }
+
+    #[test]
+    fn a_json_file_that_only_a_lenient_parser_accepts_is_a_fault() {
+        let lenient = [
+            "{\"a\": 1 /* x */}",
+            "// x\n{}",
+            "{\"a\": 1,}",
+            "{\"a\": [1,]}",
+            "{\"a\": 1 \"b\": 2}",
+            "{a: 1}",
+            "{'a': 1}",
+            "{\"a\": \"x\ny\"}",
+            "{\"a\": \"\\x41\"}",
+            "{\"a\": \"\\ud800\"}",
+            "{\"a\":\u{a0}1}",
+            "{\"a\":\u{b}1}",
+            "{\"a\": 0xff}",
+            "{\"a\": +1}",
+            "{\"a\": .5}",
+            "{\"a\": 01}",
+            "{\"a\": NaN}",
+            "{\"a\": 1e999}",
+            "{} {}",
+            "",
+        ];
+        let accepted: Vec<_> = lenient.into_iter().filter(|text| from_json(text).is_ok()).collect();
+        assert_eq!(accepted, [""; 0]);
+    }
+
+    #[test]
+    fn a_value_of_a_json_file_keeps_its_type_and_its_characters() {
+        let tree =
+            from_json(r#"{"a": [null, true, -3, 9223372036854775808, 1e2, "\u00e4\ud83d\ude00\/\n\"\\"]}"#).unwrap();
+        let expected = serde_json::json!([null, true, -3, 9_223_372_036_854_775_808.0, 100.0, "ä😀/\n\"\\"]);
+        assert_eq!(tree["a"].value.to_json(), Some(expected));
     }
 
     #[test]
