@@ -57,12 +57,13 @@ swap: bins
 folder: bins
 	AGENTBAY_FOLDER=$${AGENTBAY_FOLDER:-600} $(e2e) hostile::ground --nocapture
 
-# The time that AgentBay adds to a direct run of the CLI, within five minutes on an idle machine. QUICK=1 takes half a minute,
-# WRITE=1 writes the table to tests/bench/README.md, BINARIES="old=FILE new=FILE" compares other binaries than this checkout's.
+# The time that AgentBay adds to a direct run of the CLI, within ten minutes on an idle machine. QUICK=1 takes a minute,
+# ONLY=time,memory measures these groups only, CHECK=1 fails if a bar is missed, WRITE=1 writes the table to
+# tests/bench/README.md, BINARIES="old=FILE new=FILE" compares other binaries than this checkout's.
 bench:
 	cargo build --release --locked --workspace --bin agentbay --bin stand-in
-	cargo bench --locked --workspace --bench speed -- $(if $(QUICK),--quick) $(if $(WRITE),--write) $(if $(SEED),--seed $(SEED)) \
-		$(BINARIES:%=--binary %)
+	cargo bench --locked --workspace --bench speed -- $(if $(QUICK),--quick) $(if $(CHECK),--check) $(if $(WRITE),--write) \
+		$(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(FROM),--from $(FROM)) $(BINARIES:%=--binary %)
 
 # The real CLIs, from npm, in a separate network namespace with a scripted model. See tests/real/README.md.
 test-real: build

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The text of an answer, with times.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
     /// The time of the request.
     pub(crate) asked: Duration,

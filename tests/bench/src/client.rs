@@ -34,6 +34,14 @@ struct Connection {
     read: Duration,
 }
 
+/// An answer that is read, but not decoded. Its status is 200.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    asked: Duration,
+    streamed: bool,
+    body: Lines,
+}
+
 /// The head of an answer.
 #[derive(Debug, Default)]
 struct Head {
@@ -49,8 +57,13 @@ impl Client {
         Ok(Self { address, connection: Connection::open(address)? })
     }
 
-    /// Sends one request to a model, and reads the whole answer.
+    /// Sends one request to a model, and reads and decodes the whole answer.
     pub(crate) fn ask(&mut self, model: &str, prompt: &str, streamed: bool) -> Result<Answer> {
+        self.send(model, prompt, streamed)?.decode()
+    }
+
+    /// Sends one request to a model, and reads the whole answer.
+    pub(crate) fn send(&mut self, model: &str, prompt: &str, streamed: bool) -> Result<Unread> {
         let body = json!({"model": model, "messages": [{"role": "user", "content": prompt}], "stream": streamed});
         let body = body.to_string();
         let request = format!(
@@ -74,8 +87,14 @@ impl Client {
             head.status,
             body.into_iter().map(|(_, line)| line).collect::<String>()
         );
-        let (pieces, ended) = if streamed { deltas(body)? } else { message(body)? };
-        Ok(Answer { asked, pieces, ended })
+        Ok(Unread { asked, streamed, body })
+    }
+}
+
+impl Unread {
+    fn decode(self) -> Result<Answer> {
+        let (pieces, ended) = if self.streamed { deltas(self.body)? } else { message(self.body)? };
+        Ok(Answer { asked: self.asked, pieces, ended })
     }
 }
 

@@ -2,22 +2,30 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | [`plan`] | the extent of the measurement |
-//! | `site` | the place where a program is measured: configuration, repository, CLIs |
+//! | [`plan`], [`group`] | the extent of the measurement, and its groups of figures |
+//! | `site`, `repository`, `crowd` | the place where a program is measured: configuration, repository, CLIs, other processes |
 //! | `server`, `direct`, `client`, `answer` | the running server, the CLI run directly, and the result of one run |
 //! | `measure` | the runs and their order |
 //! | [`row`], [`statistics`] | figures and their statistics |
-//! | [`report`], `table`, `machine` | figures as text, and the machine |
+//! | [`report`], `table`, [`machine`] | figures as text, and the machine |
+//! | [`saved`] | raw figures as a file |
+//! | `bars`, [`check`] | the figures that must be reached, and whether they are |
 
 mod answer;
+mod bars;
+pub mod check;
 mod client;
 mod clock;
+mod crowd;
 mod direct;
-mod machine;
+pub mod group;
+pub mod machine;
 mod measure;
 pub mod plan;
 pub mod report;
+mod repository;
 pub mod row;
+pub mod saved;
 mod server;
 mod site;
 pub mod statistics;
@@ -28,6 +36,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
+use crate::group::Group;
+use crate::machine::Machine;
 use crate::measure::Measuring;
 use crate::plan::Plan;
 use crate::report::Report;
@@ -51,8 +61,12 @@ pub struct Setup {
     pub stand_in: PathBuf,
     /// The folder of recorded runs.
     pub fixtures: PathBuf,
+    /// The groups of figures.
+    pub groups: Vec<Group>,
     /// The extent.
     pub plan: Plan,
+    /// Whether the extent is that of a quick measurement.
+    pub quick: bool,
     /// The seed of the order.
     pub seed: u64,
     /// The folder for compiled plugins, for a plan without cold starts; without it each program has a separate one.
@@ -72,17 +86,18 @@ pub fn run(setup: &Setup) -> Result<Report> {
     });
     let sites = sites.collect::<Result<Vec<_>>>()?;
     let chance = fastrand::Rng::with_seed(setup.seed);
-    let end = begun + setup.plan.lasting;
-    let rows = Measuring { sites: &sites, plan: setup.plan, end, chance }.rows()?;
+    let rows = Measuring { sites: &sites, groups: &setup.groups, plan: setup.plan, chance }.rows()?;
     let took = begun.elapsed();
     Ok(Report {
-        rows,
+        groups: setup.groups.clone(),
+        quick: setup.quick,
         programs: setup.binaries.iter().map(report::Program::of).collect(),
-        machine: machine::description(),
+        machine: Machine::this(),
         date: machine::date(),
         used: [used_before, machine::used(setup.plan.watched)].map(Option::unwrap_or_default),
         took,
         seed: setup.seed,
+        rows,
     })
 }
 

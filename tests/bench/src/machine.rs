@@ -2,22 +2,50 @@
 
 use std::process::Command;
 use std::time::Duration;
-use std::{fs, thread};
+use std::{fmt, fs, thread};
+
+use serde::{Deserialize, Serialize};
 
 /// The share of the processors that other processes may use during the benchmark.
-pub(crate) const QUIET: f64 = 0.1;
+pub const QUIET: f64 = 0.1;
 
-/// Processor, cores, system, and the number of processes.
-pub(crate) fn description() -> String {
-    let processor = processor().unwrap_or_else(|| "unknown processor".into());
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let system = output("uname", &["-srm"]).unwrap_or_else(|| std::env::consts::OS.into());
-    let processes = fs::read_dir("/proc").map(|entries| {
-        let is_process = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
-        entries.flatten().filter(|entry| is_process(&entry.file_name())).count()
-    });
-    let processes = processes.map_or(String::new(), |count| format!("; {count} processes"));
-    format!("{processor}; {cores} cores; {system}{processes}")
+/// The description of a machine, without its name.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Machine {
+    /// The processor's model.
+    pub processor: String,
+    /// Number of cores that the benchmark may use.
+    pub cores: usize,
+    /// The system with its version.
+    pub system: String,
+    /// Number of processes, where the system reports it as Linux does.
+    pub processes: Option<usize>,
+}
+
+impl Machine {
+    /// This machine.
+    pub(crate) fn this() -> Self {
+        Self {
+            processor: processor().unwrap_or_else(|| "unknown processor".into()),
+            cores: thread::available_parallelism().map_or(1, usize::from),
+            system: output("uname", &["-srm"]).unwrap_or_else(|| std::env::consts::OS.into()),
+            processes: processes(),
+        }
+    }
+}
+
+impl fmt::Display for Machine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {} cores; {}", self.processor, self.cores, self.system)?;
+        self.processes.map_or(Ok(()), |count| write!(f, "; {count} processes"))
+    }
+}
+
+/// The number of processes.
+pub(crate) fn processes() -> Option<usize> {
+    let is_process = |name: &std::ffi::OsStr| name.to_str().is_some_and(|name| name.parse::<u32>().is_ok());
+    let entries = fs::read_dir("/proc").ok()?;
+    Some(entries.flatten().filter(|entry| is_process(&entry.file_name())).count()).filter(|count| *count > 0)
 }
 
 fn processor() -> Option<String> {
@@ -28,13 +56,13 @@ fn processor() -> Option<String> {
     of_linux.or_else(|| output("sysctl", &["-n", "machdep.cpu.brand_string"]))
 }
 
-/// The date, as `2026-11-28`.
+/// The date and time, as `2026-11-28T10:00:00Z`.
 pub(crate) fn date() -> String {
-    output("date", &["-u", "+%Y-%m-%d"]).unwrap_or_default()
+    output("date", &["-u", "+%Y-%m-%dT%H:%M:%SZ"]).unwrap_or_default()
 }
 
 /// The share of all processors that is used during the wait; `None` where the system does not report it as Linux does.
-pub(crate) fn used(watched: Duration) -> Option<f64> {
+pub fn used(watched: Duration) -> Option<f64> {
     let (idle, all) = processor_time()?;
     thread::sleep(watched);
     let (idle_then, all_then) = processor_time()?;

@@ -1,12 +1,12 @@
-//! The extent of the measurement: every part is bounded by a count and by a share of the time.
+//! The extent of the measurement: every part is bounded by a count and by a time.
 
 use std::time::{Duration, Instant};
 
 /// The extent of the measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// The target duration; the current round is finished.
-    pub lasting: Duration,
+    /// The part of each group's time that is used. The current round is finished.
+    pub pace: f64,
     /// Number of starts with an empty cache, for each program.
     pub cold_starts: usize,
     /// Number of starts with a full cache.
@@ -15,8 +15,14 @@ pub struct Plan {
     pub rounds: usize,
     /// Duration of one rate measurement.
     pub slice: Duration,
+    /// Number of runs of each client in a burst.
+    pub burst: usize,
     /// Lines of a stamped stream.
     pub lines: u32,
+    /// Number of processes on a crowded machine.
+    pub processes: usize,
+    /// Number of files in a large repository.
+    pub files: usize,
     /// Duration of the load measurement before and after.
     pub watched: Duration,
 }
@@ -25,30 +31,36 @@ pub struct Plan {
 const FEWEST: usize = 1;
 
 impl Plan {
-    /// Five minutes at most, for figures to keep.
+    /// Ten minutes at most, for figures to keep.
     pub const FULL: Self = Self {
-        lasting: Duration::from_secs(240),
+        pace: 1.0,
         cold_starts: 3,
         warm_starts: 20,
         rounds: 500,
         slice: Duration::from_millis(500),
+        burst: 4,
         lines: 100,
+        processes: 2_000,
+        files: 100_000,
         watched: Duration::from_secs(2),
     };
 
-    /// 40 seconds at most, for a quick estimate.
+    /// A minute at most, for a quick estimate.
     pub const QUICK: Self = Self {
-        lasting: Duration::from_secs(28),
+        pace: 0.08,
         cold_starts: 1,
         warm_starts: 5,
         rounds: 100,
         slice: Duration::from_millis(200),
+        burst: 2,
         lines: 50,
+        processes: 500,
+        files: 10_000,
         watched: Duration::from_millis(500),
     };
 }
 
-/// A share of the time that is left.
+/// A share of the time.
 #[derive(Debug)]
 pub(crate) struct Share {
     until: Instant,
@@ -57,10 +69,9 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// A share of the time until the end, and a maximum number of rounds.
-    pub(crate) fn of(part: f64, end: Instant, rounds: usize) -> Self {
-        let now = Instant::now();
-        Self { until: now + end.saturating_duration_since(now).mul_f64(part), rounds, done: 0 }
+    /// A duration from now on, and a maximum number of rounds.
+    pub(crate) fn of(lasting: Duration, rounds: usize) -> Self {
+        Self { until: Instant::now() + lasting, rounds, done: 0 }
     }
 
     /// Whether another round may begin.
@@ -78,7 +89,7 @@ mod tests {
     #[test]
     fn a_share_is_bounded_by_time_and_by_count() {
         let rounds = |lasting, most| {
-            let mut share = Share::of(0.5, Instant::now() + lasting, most);
+            let mut share = Share::of(lasting, most);
             std::iter::from_fn(|| share.next().then_some(())).count()
         };
         assert_eq!(rounds(Duration::from_secs(1000), 7), 7);

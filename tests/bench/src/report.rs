@@ -5,13 +5,17 @@ mod compare;
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
+use crate::group::Group;
+use crate::machine::Machine;
 use crate::row::{Kind, Round, Row, flat};
 use crate::statistics::{median, percentile};
 use crate::table::Table;
 use crate::{Binary, machine};
 
 /// A program that was measured.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Program {
     /// Its name.
     pub name: String,
@@ -19,16 +23,18 @@ pub struct Program {
     pub version: String,
 }
 
-/// The results.
-#[derive(Debug, Clone)]
+/// The results: raw figures and their origin. As JSON it is the file that a run leaves.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Report {
-    /// The figures.
-    pub rows: Vec<Row>,
+    /// The groups that were measured.
+    pub groups: Vec<Group>,
+    /// Whether it was a quick measurement.
+    pub quick: bool,
     /// The programs.
     pub programs: Vec<Program>,
     /// The machine.
-    pub machine: String,
-    /// The date.
+    pub machine: Machine,
+    /// The date and time of its end, in UTC.
     pub date: String,
     /// The share of the processors that other processes used before and after.
     pub used: [f64; 2],
@@ -36,6 +42,8 @@ pub struct Report {
     pub took: Duration,
     /// The seed of the order.
     pub seed: u64,
+    /// The figures.
+    pub rows: Vec<Row>,
 }
 
 impl Program {
@@ -52,16 +60,18 @@ impl Report {
         self.used.iter().all(|used| *used <= machine::QUIET)
     }
 
-    fn table(&self, kind: Kind, head: &[&str], cells: impl Fn(&[Round]) -> Vec<String>) -> String {
+    /// The table of the rows of a kind; `None` without rows.
+    fn table(&self, kind: Kind, head: &[&str], cells: impl Fn(&[Round]) -> Vec<String>) -> Option<String> {
         let mut table = Table::new(head);
-        for row in self.rows.iter().filter(|row| row.kind == kind) {
+        let rows: Vec<_> = self.rows.iter().filter(|row| row.kind == kind).collect();
+        for row in &rows {
             for (program, rounds) in self.programs.iter().zip(&row.programs) {
                 let name =
                     if self.programs.len() == 1 { row.name.clone() } else { format!("{}: {}", row.name, program.name) };
                 table.push([vec![name], cells(rounds)].concat());
             }
         }
-        table.to_string()
+        (!rows.is_empty()).then(|| table.to_string())
     }
 }
 
@@ -70,7 +80,8 @@ impl fmt::Display for Report {
         let programs: Vec<_> =
             self.programs.iter().map(|program| format!("{} ({})", program.name, program.version)).collect();
         let [before, after] = self.used.map(|used| used * 100.0);
-        writeln!(f, "{}; {}; {}\n", self.date, programs.join(", "), self.machine)?;
+        let day = self.date.split('T').next().unwrap_or_default();
+        writeln!(f, "{day}; {}; {}\n", programs.join(", "), self.machine)?;
         writeln!(
             f,
             "Measured for {} s with seed {}; others used {before:.0} % of the processors before and {after:.0} % after.\n",
@@ -80,20 +91,24 @@ impl fmt::Display for Report {
         if !self.is_quiet() {
             writeln!(f, "**The machine was busy: these figures mean nothing.**\n")?;
         }
-        let head = ["time of a run", "direct", "AgentBay", "added, median", "added, p99", "pairs"];
-        writeln!(f, "{}", self.table(Kind::Time, &head, time))?;
-        let head = ["runs a second", "direct", "AgentBay", "share", "slices"];
-        writeln!(f, "{}", self.table(Kind::Rate, &head, rate))?;
-        let head = ["from write to read", "direct", "p99", "AgentBay", "p99", "lines"];
-        writeln!(f, "{}", self.table(Kind::Delay, &head, delay))?;
-        let head = ["start", "median", "least", "most", "times"];
-        writeln!(f, "{}", self.table(Kind::Start, &head, |rounds| alone(rounds, seconds)))?;
-        let head = ["memory", "median", "least", "most", "times"];
-        write!(f, "{}", self.table(Kind::Memory, &head, |rounds| alone(rounds, mebibytes)))?;
-        if self.programs.len() > 1 {
-            write!(f, "\n{}", compare::table(self))?;
+        if self.quick {
+            writeln!(f, "A quick measurement: few samples, for a first impression.\n")?;
         }
-        Ok(())
+        let head = ["time of a run", "direct", "AgentBay", "added, median", "10 to 90 %", "p99", "pairs"];
+        let times = self.table(Kind::Time, &head, time);
+        let head = ["runs a second", "direct", "AgentBay", "share, median", "10 to 90 %", "slices"];
+        let rates = self.table(Kind::Rate, &head, rate);
+        let head = ["from write to read", "direct", "p99", "AgentBay", "p99", "lines"];
+        let delays = self.table(Kind::Delay, &head, delay);
+        let head = ["duration", "median", "least", "most", "times"];
+        let durations = self.table(Kind::Duration, &head, |rounds| alone(rounds, seconds));
+        let head = ["memory", "median", "least", "most", "times"];
+        let memory = self.table(Kind::Memory, &head, |rounds| alone(rounds, mebibytes));
+        let mut tables = vec![times, rates, delays, durations, memory];
+        if self.programs.len() > 1 {
+            tables.push(Some(compare::table(self)));
+        }
+        write!(f, "{}", tables.into_iter().flatten().collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -107,17 +122,19 @@ fn through(rounds: &[Round]) -> Vec<f64> {
 
 fn time(rounds: &[Round]) -> Vec<String> {
     let added = flat(rounds, Round::added);
-    let medians = [median(&direct(rounds)), median(&through(rounds)), median(&added), percentile(&added, 99.0)];
-    [&medians.map(|time| written(time, seconds))[..], &[added.len().to_string()]].concat()
+    let text = |time| written(time, seconds);
+    let medians = [median(&direct(rounds)), median(&through(rounds)), median(&added)].map(text);
+    [&medians[..], &[spread(&added, seconds), text(percentile(&added, 99.0)), added.len().to_string()]].concat()
 }
 
 fn rate(rounds: &[Round]) -> Vec<String> {
     let per_second = |rate| format!("{rate:.0}");
-    let share = median(&flat(rounds, Round::share));
+    let shares = flat(rounds, Round::share);
     vec![
         written(median(&direct(rounds)), per_second),
         written(median(&through(rounds)), per_second),
-        written(share, |share| format!("{:.0} %", share * 100.0)),
+        written(median(&shares), percent),
+        spread(&shares, percent),
         rounds.len().to_string(),
     ]
 }
@@ -134,12 +151,22 @@ fn alone(rounds: &[Round], as_text: impl Fn(f64) -> String) -> Vec<String> {
     [&figures.map(|figure| written(figure, &as_text))[..], &[values.len().to_string()]].concat()
 }
 
+/// The range of the middle 80 % of the values.
+fn spread(values: &[f64], as_text: impl Fn(f64) -> String) -> String {
+    let ends = [10.0, 90.0].map(|percent| written(percentile(values, percent), &as_text));
+    ends.join(" to ")
+}
+
 fn written(value: Option<f64>, as_text: impl Fn(f64) -> String) -> String {
     value.map_or("–".into(), as_text)
 }
 
+pub(crate) fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
 /// Three digits or more.
-fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     match seconds.abs() {
         size if size < 0.001 => format!("{:.0} µs", seconds * 1e6),
         size if size < 0.1 => format!("{:.2} ms", seconds * 1e3),
@@ -148,7 +175,7 @@ fn seconds(seconds: f64) -> String {
     }
 }
 
-fn mebibytes(bytes: f64) -> String {
+pub(crate) fn mebibytes(bytes: f64) -> String {
     format!("{:.1} MiB", bytes / 1024.0 / 1024.0)
 }
 
@@ -175,8 +202,10 @@ mod tests {
                 row("delay", Kind::Delay, [0.0002, 0.0002]),
             ],
             programs: vec![program("old"), program("new")],
-            machine: "machine".into(),
-            date: "2026-01-01".into(),
+            machine: Machine::this(),
+            date: "2026-01-01T00:00:00Z".into(),
+            groups: vec![Group::Time],
+            quick: false,
             used: [0.0, used],
             took: Duration::from_secs(7),
             seed: 1,
@@ -190,8 +219,9 @@ mod tests {
             let line = text.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("{begin}: {text}"));
             line.split('|').map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(line("| echo: old"), ["echo: old", "1.00 ms", "3.00 ms", "2.00 ms", "2.01 ms", "60"]);
-        assert_eq!(line("| rate: new"), ["rate: new", "0", "0", "20 %", "30"]);
+        let echo = ["echo: old", "1.00 ms", "3.00 ms", "2.00 ms", "2.00 ms to 2.01 ms", "2.01 ms", "60"];
+        assert_eq!(line("| echo: old"), echo);
+        assert_eq!(line("| rate: new"), ["rate: new", "0", "0", "20 %", "20 % to 20 %", "30"]);
         assert_eq!(line("| delay: old"), ["delay: old", "1.00 ms", "1.00 ms", "200 µs", "200 µs", "60"]);
         assert_eq!(line("| echo "), ["echo", "3.00 ms", "4.50 ms", "+50.0 %", "+50.0 % to +50.0 %", "**yes**"]);
         assert_eq!(line("| delay "), ["delay", "200 µs", "200 µs", "+0.0 %", "+0.0 % to +0.0 %", "no"]);

@@ -1,7 +1,9 @@
 //! A figure of the table: its samples of each program, round by round.
 
+use serde::{Deserialize, Serialize};
+
 /// The samples of one round of one program.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Round {
     /// Direct runs of the CLI; empty if there are none.
     pub direct: Vec<f64>,
@@ -10,7 +12,8 @@ pub struct Round {
 }
 
 /// The kind of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Seconds of a run, each paired with a direct one.
     Time,
@@ -18,14 +21,14 @@ pub enum Kind {
     Rate,
     /// Seconds from a write to a read.
     Delay,
-    /// Seconds of a start.
-    Start,
+    /// Seconds of an event that has no counterpart in a direct run.
+    Duration,
     /// Bytes.
     Memory,
 }
 
 /// A figure.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
     /// Its name.
     pub name: String,
@@ -36,6 +39,11 @@ pub struct Row {
 }
 
 impl Round {
+    /// A single sample without a direct counterpart.
+    pub(crate) fn alone(through: f64) -> Self {
+        Self { direct: Vec::new(), through: vec![through] }
+    }
+
     /// The time that the program added to each direct run.
     pub fn added(&self) -> Vec<f64> {
         self.direct.iter().zip(&self.through).map(|(direct, through)| through - direct).collect()
@@ -56,6 +64,11 @@ impl Round {
 impl Row {
     pub(crate) fn new(name: impl Into<String>, kind: Kind, programs: usize) -> Self {
         Self { name: name.into(), kind, programs: vec![Vec::new(); programs] }
+    }
+
+    /// Whether each program has samples.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.programs.iter().all(|rounds| !rounds.is_empty())
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Server {
     child: Child,
     /// Its address.
     pub(crate) address: SocketAddr,
+    /// The time of its start.
+    pub(crate) begun: Duration,
     /// The duration of the start.
     pub(crate) took: Duration,
 }
@@ -51,7 +53,7 @@ impl Server {
         };
         let address = address.parse()?;
         let child = child.0.take().context("a process")?;
-        Ok(Self { child, address, took: at - begun })
+        Ok(Self { child, address, begun, took: at - begun })
     }
 
     /// Its resident memory in bytes, where the system reports it as Linux does.

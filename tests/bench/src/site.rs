@@ -5,12 +5,13 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::group::Group;
 use crate::server::Server;
-use crate::{Binary, Setup};
+use crate::{Binary, Setup, repository};
 
 /// What every run is asked.
 pub(crate) const PROMPT: &str = "one two three";
@@ -21,6 +22,9 @@ const DELTA: &str = "\"text_delta\"";
 
 /// Milliseconds between two stamped lines: long enough that each is a delta of its own.
 const PACE: u64 = 2;
+
+/// Milliseconds of processor time of the CLI that computes.
+const COMPUTED: u64 = 5;
 
 /// The arguments that put stamps into deltas of Claude Code: whole lines, which the host passes on at once.
 const STAMP: [&str; 7] = [
@@ -36,15 +40,26 @@ const STAMP: [&str; 7] = [
 /// Number of files in the repository.
 const FILES: usize = 10;
 
+/// The folder of the large repository.
+const LARGE: &str = "large";
+
 /// A model, and the CLI behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agent {
     /// The program's own, which prints its prompt.
     Echo,
-    /// The same with the default settings.
-    Usual,
+    /// The same with the default `retries`.
+    EchoDefault,
     /// The recorded run of a real CLI, without its waits.
     Replayed,
+    /// The same with the default `retries`.
+    ReplayedDefault,
+    /// The same, after it has used the processor for some milliseconds.
+    Computing,
+    /// `EchoDefault` in a large repository.
+    EchoLarge,
+    /// `ReplayedDefault` in a large repository.
+    ReplayedLarge,
     /// Deltas of Claude Code that say when they were printed.
     Stamped,
 }
@@ -61,15 +76,26 @@ pub(crate) struct Site {
     /// What an answer from it says.
     replayed: String,
     cache: Option<PathBuf>,
+    has_large: bool,
 }
 
 impl Agent {
+    /// The agents that need no large repository.
+    const USUAL: [Self; 6] =
+        [Self::Echo, Self::EchoDefault, Self::Replayed, Self::ReplayedDefault, Self::Computing, Self::Stamped];
+
+    const OF_LARGE: [Self; 2] = [Self::EchoLarge, Self::ReplayedLarge];
+
     /// The model's name.
     pub(crate) fn model(self) -> &'static str {
         match self {
             Self::Echo => "echo",
-            Self::Usual => "usual",
+            Self::EchoDefault => "echo-default",
             Self::Replayed => "replayed",
+            Self::ReplayedDefault => "replayed-default",
+            Self::Computing => "computing",
+            Self::EchoLarge => "echo-large",
+            Self::ReplayedLarge => "replayed-large",
             Self::Stamped => "stamped",
         }
     }
@@ -88,16 +114,23 @@ impl Site {
             lines: setup.plan.lines,
             replayed: replayed(&recording)?,
             cache: setup.cache.clone(),
+            has_large: setup.groups.contains(&Group::Repository),
             first_delta: delta + recorded[delta..].find('\n').context("an open line")?,
         };
-        for folder in ["home", "work", "repository"] {
+        for folder in ["home", "work"] {
             fs::create_dir(site.at(folder))?;
         }
         symlink(&setup.stand_in, site.at("stand-in"))?;
         let recording = recording.display().to_string();
-        site.write_script("claude", &["replay", "--speed", "1000000", &recording].map(str::to_owned))?;
+        let replay = ["replay", "--speed", "1000000"].map(str::to_owned);
+        site.write_script("claude", &[&replay[..], std::slice::from_ref(&recording)].concat())?;
+        let computing = ["--compute".into(), COMPUTED.to_string(), recording];
+        site.write_script("computing", &[&replay[..], &computing].concat())?;
         site.write_script("stamp", &site.stamp())?;
-        site.make_repository()?;
+        repository::make(&site.at("repository"), FILES, || site.git())?;
+        if site.has_large {
+            repository::make(&site.at(LARGE), setup.plan.files, || site.git())?;
+        }
         fs::write(site.at("work/proxy.toml"), site.configuration())?;
         Ok(site)
     }
@@ -120,33 +153,36 @@ impl Site {
         Ok(fs::set_permissions(script, fs::Permissions::from_mode(0o755))?)
     }
 
-    fn make_repository(&self) -> Result<()> {
-        for number in 0..FILES {
-            fs::write(self.at("repository").join(format!("{number}.txt")), format!("file {number}\n"))?;
-        }
-        let user = ["-c", "user.name=bench", "-c", "user.email=bench@localhost"];
-        self.git(&["init", "--quiet"])?;
-        self.git(&["add", "."])?;
-        self.git(&[&user[..], &["commit", "--quiet", "--message", "Files"]].concat())
+    fn git(&self) -> Command {
+        self.command(Path::new("git"))
     }
 
-    fn git(&self, args: &[&str]) -> Result<()> {
-        let status = self.command(Path::new("git")).args(args).status()?;
-        ensure!(status.success(), "git {args:?} ends with {status}");
-        Ok(())
+    /// The agents, each whole and streamed.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = (Agent, bool)> + use<> {
+        let of_large = if self.has_large { &Agent::OF_LARGE[..] } else { &[] };
+        Agent::USUAL.iter().chain(of_large).flat_map(|agent| [(*agent, false), (*agent, true)])
     }
 
-    /// Only `usual` checks the repository before and after a run, because it may be retried.
+    /// Models with the default `retries` may need a check of the repository before and after a run.
     fn configuration(&self) -> String {
-        let [repository, claude, stamp] = ["repository", "claude", "stamp"].map(|name| toml_string(&self.at(name)));
-        format!(
+        let [repository, claude, computing, stamp] =
+            ["repository", "claude", "computing", "stamp"].map(|name| toml_string(&self.at(name)));
+        let usual = format!(
             "[server]\nlisten = \"127.0.0.1:0\"\n\
              [defaults]\nrepo = {repository}\nretries = 0\nmax_repo_runs = 1000\n\
              [models.echo]\ndriver = \"echo\"\n\
-             [models.usual]\ndriver = \"echo\"\nretries = 2\n\
+             [models.echo-default]\ndriver = \"echo\"\nretries = 2\n\
              [models.replayed]\ndriver = \"claude\"\nprogram = {claude}\n\
+             [models.replayed-default]\ndriver = \"claude\"\nprogram = {claude}\nretries = 2\n\
+             [models.computing]\ndriver = \"claude\"\nprogram = {computing}\n\
              [models.stamped]\ndriver = \"claude\"\nprogram = {stamp}\n"
-        )
+        );
+        let repo = format!("repo = {}\nretries = 2\n", toml_string(&self.at(LARGE)));
+        let of_large = format!(
+            "[models.echo-large]\ndriver = \"echo\"\n{repo}\
+             [models.replayed-large]\ndriver = \"claude\"\nprogram = {claude}\n{repo}"
+        );
+        if self.has_large { usual + &of_large } else { usual }
     }
 
     /// Starts the program without anything that it has compiled before.
@@ -174,20 +210,35 @@ impl Site {
 
     /// An agent's CLI as one would start it directly.
     pub(crate) fn cli(&self, agent: Agent) -> Command {
-        match agent {
-            Agent::Echo | Agent::Usual => {
+        let mut command = match agent {
+            Agent::Echo | Agent::EchoDefault | Agent::EchoLarge => {
                 let mut command = self.command(&self.program);
                 command.arg("echo-agent");
                 command
             }
-            Agent::Replayed => self.command(&self.at("claude")),
+            Agent::Replayed | Agent::ReplayedDefault | Agent::ReplayedLarge => self.command(&self.at("claude")),
+            Agent::Computing => self.command(&self.at("computing")),
             Agent::Stamped => self.command(&self.at("stamp")),
+        };
+        if Agent::OF_LARGE.contains(&agent) {
+            command.current_dir(self.at(LARGE));
         }
+        command
+    }
+
+    /// A CLI that does nothing until the end of its input.
+    pub(crate) fn idle_cli(&self) -> Command {
+        let mut command = self.command(&self.at("stand-in"));
+        command.args(["say", ""]);
+        command
     }
 
     /// Number of bytes of the CLI's output up to the first text of its answer.
     pub(crate) fn first_text(&self, agent: Agent) -> usize {
-        if agent == Agent::Replayed { self.first_delta } else { 1 }
+        match agent {
+            Agent::Replayed | Agent::ReplayedDefault | Agent::ReplayedLarge | Agent::Computing => self.first_delta,
+            Agent::Echo | Agent::EchoDefault | Agent::EchoLarge | Agent::Stamped => 1,
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "programs are started as a user would")]

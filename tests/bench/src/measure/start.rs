@@ -1,51 +1,37 @@
-//! How long it takes until the program listens, and how much memory it then has.
-
-use std::thread::sleep;
-use std::time::Duration;
+//! The time until the program listens, and until its first answer.
 
 use anyhow::Result;
 
 use super::Measuring;
 use crate::client::Client;
+use crate::clock::now;
 use crate::row::{Kind, Round, Row};
-use crate::site::{Agent, PROMPT, Site};
-
-/// How long a program is left alone before its memory counts as that of an idle one.
-const IDLE: Duration = Duration::from_millis(300);
+use crate::site::{Agent, PROMPT};
 
 impl Measuring<'_> {
-    /// Starts with an empty and with a full cache, and the memory of an idle program that has answered once.
+    /// Starts with an empty and with a full cache.
     pub(super) fn starts(&mut self) -> Result<Vec<Row>> {
-        let row = |name, kind| Row::new(name, kind, self.sites.len());
-        let mut cold = row("start to listening, empty cache", Kind::Start);
-        let mut warm = row("start to listening, full cache", Kind::Start);
-        let mut idle = row("resident memory, idle", Kind::Memory);
+        let row = |name| Row::new(name, Kind::Duration, self.sites.len());
+        let mut cold = row("start to listening, empty cache");
+        let mut answered = row("start to first answer of `echo`, empty cache");
+        let mut warm = row("start to listening, full cache");
         for number in 0..self.plan.cold_starts {
             for program in self.shuffled(self.sites.len()) {
                 let site = &self.sites[program];
                 // The first of them fills the cache that all later starts use.
                 let server = if number == 0 { site.serve(&site.cache())? } else { site.serve_cold()? };
-                cold.programs[program].push(one(server.took.as_secs_f64()));
+                cold.programs[program].push(Round::alone(server.took.as_secs_f64()));
+                Client::connect(server.address)?.ask(Agent::Echo.model(), PROMPT, false)?;
+                answered.programs[program].push(Round::alone((now() - server.begun).as_secs_f64()));
             }
         }
         for _ in 0..self.plan.warm_starts {
             for program in self.shuffled(self.sites.len()) {
-                let (took, memory) = warm_start(&self.sites[program])?;
-                warm.programs[program].push(one(took));
-                idle.programs[program].extend(memory.map(one));
+                let site = &self.sites[program];
+                let server = site.serve(&site.cache())?;
+                warm.programs[program].push(Round::alone(server.took.as_secs_f64()));
             }
         }
-        Ok([cold, warm, idle].into_iter().filter(|row| row.programs.iter().all(|rounds| !rounds.is_empty())).collect())
+        Ok([cold, answered, warm].into_iter().filter(Row::is_measured).collect())
     }
-}
-
-fn warm_start(site: &Site) -> Result<(f64, Option<f64>)> {
-    let server = site.serve(&site.cache())?;
-    Client::connect(server.address)?.ask(Agent::Echo.model(), PROMPT, false)?;
-    sleep(IDLE);
-    Ok((server.took.as_secs_f64(), server.resident()))
-}
-
-fn one(through: f64) -> Round {
-    Round { direct: Vec::new(), through: vec![through] }
 }

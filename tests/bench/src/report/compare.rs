@@ -31,7 +31,7 @@ fn series(kind: Kind) -> Vec<Series> {
     match kind {
         Kind::Time => vec![("", Better::Less, through, seconds), (", added", Better::Less, Round::added, seconds)],
         Kind::Rate => vec![(", a second", Better::More, through, |rate| format!("{rate:.0}"))],
-        Kind::Delay | Kind::Start => vec![("", Better::Less, through, seconds)],
+        Kind::Delay | Kind::Duration => vec![("", Better::Less, through, seconds)],
         Kind::Memory => vec![("", Better::Less, through, mebibytes)],
     }
 }
