@@ -215,13 +215,16 @@ fn a_plugin_that_never_answers_is_stopped_and_refused() {
 }
 
 #[test]
-fn a_memory_limit_too_small_for_the_embedded_plugins_is_reported_at_the_start() {
-    let machine = Machine::configured(&format!("{ECHO}[limits]\nplugin_memory = \"64 KiB\"\n"));
-    let run = machine.run(&["serve", "--listen", "127.0.0.1:0"]);
-    assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
-    let actual = run.stderr.starts_with("cannot load the built-in plugin `acp`: ")
-        && run.stderr.contains("more than `limits.plugin_memory` allows");
-    assert!(actual, "{}", run.stderr);
+fn a_memory_limit_too_small_for_a_built_in_plugin_is_reported_for_its_models() {
+    let machine = Machine::configured(&format!("{ECHO}retries = 0\n[limits]\nplugin_memory = \"64 KiB\"\n"));
+    let is_it = |text: &str| text.contains("more than `limits.plugin_memory` allows");
+    let faults = machine.faults();
+    assert!(matches!(&faults[..], [fault] if fault.starts_with("models.echo: ") && is_it(fault)), "{faults:?}");
+    let proxy = machine.serve();
+    assert!(is_it(&proxy.logged(&["a model cannot run: models.echo"])));
+    let answer = proxy.complete(&chat("echo", "hi"));
+    let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(answer.status == 500 && is_it(&message), "{message}");
 }
 
 /// A machine with a limit, and a model whose plugin keeps the CLI's output and returns it at the end.

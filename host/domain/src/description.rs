@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::terminal_safe::is_deceptive;
 
 /// A driver's name: lower-case letters, digits and dashes, starting with a letter, at most 40 characters.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct PluginId(String);
 
 impl PluginId {
@@ -33,6 +36,12 @@ impl TryFrom<String> for PluginId {
     }
 }
 
+impl From<PluginId> for String {
+    fn from(id: PluginId) -> Self {
+        id.0
+    }
+}
+
 impl fmt::Display for PluginId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -40,7 +49,8 @@ impl fmt::Display for PluginId {
 }
 
 /// How the host splits the CLI's output before it passes it to the plugin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Framing {
     /// Whole lines only.
     Lines,
@@ -49,7 +59,7 @@ pub enum Framing {
 }
 
 /// The features that the CLI and its plugin support. The names are those of `flags features` in the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Features {
     /// Text arrives while it is generated.
     pub partial: bool,
@@ -74,7 +84,7 @@ pub struct Features {
 }
 
 /// A model the CLI is known to offer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfferedModel {
     /// The vendor's name for it.
     pub id: String,
@@ -85,7 +95,7 @@ pub struct OfferedModel {
 }
 
 /// How to find an installed CLI and its version.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Probe {
     /// Arguments that make the CLI print its version.
     pub version_args: Vec<String>,
@@ -98,7 +108,7 @@ pub struct Probe {
 }
 
 /// How the CLI's home folder is moved.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Home {
     /// The environment variable that moves it.
     pub env: String,
@@ -107,7 +117,7 @@ pub struct Home {
 }
 
 /// A plugin's description of itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Description {
     /// The driver's name in the configuration.
     pub id: PluginId,

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// The SHA-256 of a component's bytes, written as `sha256sum` writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Sha256Sum([u8; 32]);
 
 /// The text is not a valid SHA-256 sum.
@@ -36,6 +38,12 @@ impl TryFrom<String> for Sha256Sum {
         let bytes: Vec<u8> =
             digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
         bytes.try_into().map(Self).map_err(|_| InvalidSha256Sum)
+    }
+}
+
+impl From<Sha256Sum> for String {
+    fn from(sum: Sha256Sum) -> Self {
+        sum.to_string()
     }
 }
 

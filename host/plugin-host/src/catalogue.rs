@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agentbay_domain::{Authority, Description, PluginId, PluginLimits, Trust, VariableGrant, Wasi, terminal_safe_path};
+use agentbay_domain::{Authority, Description, PluginId, PluginLimits, Trust, VariableGrant, terminal_safe_path};
 
 use super::admission::{Admission, AdmissionRules};
 use super::driver::Driver;
-use super::embedded;
+use super::embedded::{self, SummaryError};
 use super::engine::Engine;
 use super::error::LoadError;
 use super::folder::{Folder, ScanOptions, Verdict};
 use super::health::FailureSignal;
-use super::load::{File, LoadedPlugin};
+use super::load::LoadedPlugin;
 
 /// A file of the plugin folder that is not in use, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,16 +56,13 @@ impl std::fmt::Debug for Catalogue {
 }
 
 impl Catalogue {
-    /// Loads the plugins of the program.
+    /// The plugins of the program. None of them is compiled yet.
     ///
     /// # Errors
-    /// The plugin of this id cannot be loaded: the program was built wrongly, or the limits are too low for it.
-    pub async fn new(engine: Engine, limits: &PluginLimits) -> Result<Self, (&'static str, LoadError)> {
-        let (mut embedded, folder) = (Vec::new(), Folder::new(&engine));
-        for &(id, bytes) in embedded::COMPONENTS {
-            let plugin = LoadedPlugin::load(&engine, File::embedded(bytes), limits, Wasi::Refuse).await;
-            embedded.push(Arc::new(plugin.map_err(|error| (id, error))?));
-        }
+    /// The program was built wrongly.
+    pub fn new(engine: Engine) -> Result<Self, SummaryError> {
+        let plugin = |(summary, component)| Arc::new(LoadedPlugin::embedded(&engine, summary, component));
+        let (embedded, folder) = (embedded::plugins()?.into_iter().map(plugin).collect(), Folder::new(&engine));
         Ok(Self { engine, embedded, folder, rules: AdmissionRules::default() })
     }
 
@@ -106,6 +103,9 @@ impl Catalogue {
             self.folder.invalidate();
             self.rules = rules;
         }
+        if options.retry {
+            self.renew_embedded(|plugin| plugin.has_failed());
+        }
         let mut set = PluginSet::default();
         match self.folder.list(dir, limits).await {
             Ok(files) => self.folder.update(files, options, &self.rules).await,
@@ -113,9 +113,20 @@ impl Catalogue {
         }
         let candidates = self.evaluate(&mut set);
         let chosen = self.choose(candidates, &mut set.refusals);
+        // A file has taken its place.
+        self.renew_embedded(|plugin| chosen.get(plugin.id()).is_some_and(|in_use| !Arc::ptr_eq(in_use, plugin)));
         let driver = |(id, plugin): (PluginId, Arc<LoadedPlugin>)| (id, Arc::new(self.driver(&plugin)));
         set.drivers = chosen.into_iter().map(driver).collect();
         set
+    }
+
+    /// Drops the code of embedded plugins for which this holds. Requests that use it keep it.
+    fn renew_embedded(&mut self, which: impl Fn(&Arc<LoadedPlugin>) -> bool) {
+        for plugin in self.embedded.iter_mut().filter(|plugin| which(plugin)) {
+            if let Some(renewed) = plugin.renewed() {
+                *plugin = Arc::new(renewed);
+            }
+        }
     }
 
     /// Waits until another file has been loaded, so that a scan is due; pending without limit if none is being loaded.

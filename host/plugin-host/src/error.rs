@@ -171,4 +171,12 @@ pub enum CallError {
     /// The plugin returned a plan with which no process can be started.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The code of a built-in plugin cannot be made.
+    #[error("the built-in plugin `{id}` cannot be used: it {error}: `POST /v1/plugins/reload` tries it again")]
+    NotCompiled {
+        /// Its id.
+        id: PluginId,
+        /// The reason.
+        error: CompileError,
+    },
 }

@@ -4,7 +4,7 @@
 //! decision. The counters start at zero when a version is loaded.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use agentbay_domain::PluginId;
@@ -31,7 +31,10 @@ const OFFLOAD_AFTER_FAILURE: u32 = 1000;
 /// Tracks the health of one version of a plugin. Shared by the plugin and its runs, for as long as the version's code lives.
 #[derive(Debug)]
 pub(super) struct HealthTracker {
-    version: Version,
+    plugin: PluginId,
+    observer: Arc<dyn Observer>,
+    /// Its code, once it is in memory.
+    version: OnceLock<Version>,
     failure_signal: FailureSignal,
     health: Mutex<Health>,
     /// Number of next calls that start in the executor.
@@ -93,8 +96,24 @@ impl FailureSignal {
 
 impl HealthTracker {
     pub(super) fn new(plugin: PluginId, observer: Arc<dyn Observer>, failure_signal: FailureSignal) -> Self {
-        let version = Version::loaded(plugin, observer);
-        Self { version, failure_signal, health: Mutex::default(), to_offload: AtomicU32::new(0) }
+        Self {
+            plugin,
+            observer,
+            version: OnceLock::new(),
+            failure_signal,
+            health: Mutex::default(),
+            to_offload: AtomicU32::new(0),
+        }
+    }
+
+    /// Counts its code as loaded, until the tracker is dropped.
+    pub(super) fn version_loaded(&self) {
+        self.version.get_or_init(|| Version::loaded(self.plugin.clone(), Arc::clone(&self.observer)));
+    }
+
+    /// The plugin's id.
+    pub(super) fn plugin(&self) -> &PluginId {
+        &self.plugin
     }
 
     /// Records a failed call. An invalid plan does not count, like a refusal: the plugin kept working. Nor does a failure
@@ -102,19 +121,19 @@ impl HealthTracker {
     pub(super) fn record(&self, error: &CallError) {
         match error {
             CallError::Trap { call, reason } => self.trapped(call, reason),
-            CallError::Plan(_) | CallError::TooLarge { .. } | CallError::Unusable => {}
+            CallError::Plan(_) | CallError::TooLarge { .. } | CallError::Unusable | CallError::NotCompiled { .. } => {}
         }
     }
 
     fn trapped(&self, call: &'static str, reason: &str) {
-        self.version.trapped();
+        self.observer.plugin_trapped(&self.plugin);
         self.to_offload.fetch_max(OFFLOAD_AFTER_FAILURE, Ordering::Relaxed);
         let mut health = self.health.lock().unwrap_or_else(PoisonError::into_inner);
         let was_healthy = !health.unhealthy;
         health.trapped(Trap { at: Timestamp::now(), call: call.to_owned(), reason: reason.to_owned() });
-        tracing::warn!(plugin = %self.version.plugin(), call, reason, traps = health.traps, "plugin failed");
+        tracing::warn!(plugin = %self.plugin, call, reason, traps = health.traps, "plugin failed");
         if was_healthy && health.unhealthy {
-            tracing::error!(plugin = %self.version.plugin(), "plugin is unhealthy: it failed {MAX_FAILURES} times within five minutes");
+            tracing::error!(plugin = %self.plugin, "plugin is unhealthy: it failed {MAX_FAILURES} times within five minutes");
         }
         drop(health);
         self.failure_signal.0.notify_one();

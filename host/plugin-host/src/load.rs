@@ -1,4 +1,5 @@
-//! Loads a plugin from bytes: size, compilation, imports, version, description. The bytes come from `embedded` and `reader`.
+//! Loads a plugin from a file: size, compilation, imports, version, description. The bytes come from `reader`. An `embedded`
+//! plugin is known without all that, and its `code` is compiled when it is first needed.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,8 @@ use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker};
 
 use super::abi::{self, Line};
+use super::code::Code;
+use super::embedded::Summary;
 use super::engine::Engine;
 use super::error::CompileError;
 use super::error::{CallError, LoadError};
@@ -38,27 +41,22 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The bytes of a component with their origin, hash and signer.
+/// The bytes of a file with their path, hash and signer.
 pub(super) struct File {
-    pub(super) bytes: Bytes,
-    pub(super) origin: Origin,
-    pub(super) sha256: Sha256Sum,
-    pub(super) signer: Option<Signer>,
+    bytes: Bytes,
+    path: PathBuf,
+    sha256: Sha256Sum,
+    signer: Option<Signer>,
 }
 
 impl File {
     /// A component that was read from this path.
     pub(super) fn found(path: &Path, found: ComponentFile, signer: Option<Signer>) -> Self {
-        Self { bytes: found.bytes, origin: Origin::File(path.to_owned()), sha256: found.sha256, signer }
-    }
-
-    /// A component that is part of the program.
-    pub(super) fn embedded(bytes: &'static [u8]) -> Self {
-        Self { bytes: Bytes::from_static(bytes), origin: Origin::Embedded, sha256: Sha256Sum::of(bytes), signer: None }
+        Self { bytes: found.bytes, path: path.to_owned(), sha256: found.sha256, signer }
     }
 }
 
-/// A plugin that can be run: compiled, checked, described.
+/// A plugin that can be run: checked and described. Its code is compiled, unless it is embedded and was not needed yet.
 pub struct LoadedPlugin {
     description: Description,
     origin: Origin,
@@ -67,7 +65,7 @@ pub struct LoadedPlugin {
     traps: Vec<String>,
     contract: String,
     engine: Engine,
-    agent: Arc<dyn abi::Pre>,
+    code: Code,
     health: Arc<HealthTracker>,
 }
 
@@ -78,7 +76,24 @@ impl fmt::Debug for LoadedPlugin {
 }
 
 impl LoadedPlugin {
-    /// Compiles and checks a component.
+    /// A plugin of the program. Nothing is compiled.
+    pub(super) fn embedded(engine: &Engine, summary: Summary, component: &'static [u8]) -> Self {
+        Self::with_code(engine, summary, Code::of_component(component))
+    }
+
+    fn with_code(engine: &Engine, summary: Summary, code: Code) -> Self {
+        let Summary { sha256, contract, description } = summary;
+        let (origin, health) = (Origin::Embedded, health_tracker(engine, &description));
+        let (signer, traps) = (None, Vec::new());
+        Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), code, health }
+    }
+
+    /// The same embedded plugin without its code. `None` if it has none yet, or is not embedded.
+    pub(super) fn renewed(&self) -> Option<Self> {
+        self.code.renewed().map(|code| Self::with_code(&self.engine, Summary::of(self), code))
+    }
+
+    /// Compiles and checks the component of a file.
     ///
     /// # Errors
     /// See [`LoadError`].
@@ -88,33 +103,52 @@ impl LoadedPlugin {
         limits: &PluginLimits,
         wasi: Wasi,
     ) -> Result<Self, LoadError> {
-        let File { bytes, origin, sha256, signer } = file;
+        let File { bytes, path, sha256, signer } = file;
         if bytes.len() as u64 > limits.file {
             return Err(LoadError::TooLarge { limit: limits.file });
         }
-        if origin != Origin::Embedded {
-            engine.compiler().compile(bytes.clone(), limits).await?;
-        }
+        engine.compiler().compile(bytes.clone(), limits).await?;
         let component = component(engine, bytes).await?;
         let traps = refuse_imports(&component, wasi)?;
         let (line, contract) = Line::of(&component)?;
-        let pre = link(engine, &component, !traps.is_empty())?;
-        let agent = line.link(pre).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))?.into();
+        let agent = link_line(engine, line, &component, !traps.is_empty())?;
         let description = Instance::first(engine, &agent, limits).await?.describe().await??.validated()?;
-        let health = Arc::new(HealthTracker::new(
-            description.id.clone(),
-            Arc::clone(engine.observer()),
-            engine.failure_signal().clone(),
-        ));
-        Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), agent, health })
+        let health = health_tracker(engine, &description);
+        health.version_loaded();
+        let (origin, code) = (Origin::File(path), Code::compiled(agent));
+        Ok(Self { description, origin, sha256, signer, traps, contract, engine: engine.clone(), code, health })
     }
 
-    /// Creates a fresh instance for one run.
+    /// Compiles an embedded plugin, unless it is compiled already. One compilation serves all that wait for it, and continues
+    /// if they stop waiting.
     ///
     /// # Errors
-    /// The plugin traps when it is instantiated.
+    /// It cannot be compiled.
+    pub async fn compile(&self) -> Result<(), CallError> {
+        self.agent().await.map(drop)
+    }
+
+    /// Returns whether it is compiled.
+    pub fn is_compiled(&self) -> bool {
+        self.code.is_compiled()
+    }
+
+    /// Returns whether it is embedded and could not be compiled.
+    pub(super) fn has_failed(&self) -> bool {
+        self.code.has_failed()
+    }
+
+    async fn agent(&self) -> Result<&Arc<dyn abi::Pre>, CallError> {
+        let code = self.code.get(&self.engine, &self.health).await;
+        code.map_err(|error| CallError::NotCompiled { id: self.id().clone(), error })
+    }
+
+    /// Creates a fresh instance for one run, once the plugin is compiled.
+    ///
+    /// # Errors
+    /// The plugin traps when it is instantiated, or cannot be compiled.
     pub async fn instance(&self, limits: &PluginLimits) -> Result<Instance, CallError> {
-        Instance::open(&self.engine, &self.agent, &self.health, limits).await
+        Instance::open(&self.engine, self.agent().await?, &self.health, limits).await
     }
 
     /// The driver's name.
@@ -158,6 +192,22 @@ impl LoadedPlugin {
     }
 }
 
+/// Compiles a component of the program, which needs no checks.
+pub(super) async fn compile_embedded(
+    engine: &Engine,
+    component: &'static [u8],
+) -> Result<Arc<dyn abi::Pre>, CompileError> {
+    let component = self::component(engine, Bytes::from_static(component)).await?;
+    let failed = |error: LoadError| CompileError::Failed(error.to_string());
+    let (line, _) = Line::of(&component).map_err(failed)?;
+    link_line(engine, line, &component, false).map_err(failed)
+}
+
+fn health_tracker(engine: &Engine, description: &Description) -> Arc<HealthTracker> {
+    let (observer, failures) = (Arc::clone(engine.observer()), engine.failure_signal().clone());
+    Arc::new(HealthTracker::new(description.id.clone(), observer, failures))
+}
+
 /// The compiled code of a component, from the cache if possible. Runs on a blocking thread, since it may take long.
 async fn component(engine: &Engine, bytes: Bytes) -> Result<Component, CompileError> {
     let wasm = engine.wasm().clone();
@@ -193,6 +243,12 @@ fn refuse_imports(component: &Component, wasi: Wasi) -> Result<Vec<String>, Load
         Wasi::Refuse if !of_wasi.is_empty() => Err(LoadError::Wasi(names(of_wasi).join(", "))),
         Wasi::Refuse | Wasi::Trap => Ok(names(of_wasi)),
     }
+}
+
+/// Links the component, and checks the types of its line.
+fn link_line(engine: &Engine, line: &Line, component: &Component, traps: bool) -> Result<Arc<dyn abi::Pre>, LoadError> {
+    let linked = line.link(link(engine, component, traps)?);
+    linked.map(Arc::from).map_err(|other| LoadError::Types(one_line(&format!("{other:#}"))))
 }
 
 /// Links the component without imports, or with traps for the permitted ones.

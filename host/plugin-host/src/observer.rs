@@ -34,14 +34,6 @@ impl Version {
         observer.version_loaded(&plugin);
         Self { plugin, observer }
     }
-
-    pub(super) fn plugin(&self) -> &PluginId {
-        &self.plugin
-    }
-
-    pub(super) fn trapped(&self) {
-        self.observer.plugin_trapped(&self.plugin);
-    }
 }
 
 impl Drop for Version {

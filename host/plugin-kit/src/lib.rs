@@ -7,7 +7,7 @@
 //!
 //! `run` executes one turn with the real CLI and prints its `run_output`. `record` stores a run of a CLI as a fixture, after a
 //! `scrub`. `new` writes a project from a `template`, and `pack` prepares a component for distribution (`strip`,
-//! `required_grant`).
+//! `required_grant`). `summarize` describes the plugins of the program itself.
 //!
 //! The code of a real run is reused: `runs::Cleaner` turns bytes into text, and a plugin instance turns text into events.
 
@@ -33,6 +33,7 @@ mod scrub;
 mod strip;
 mod subject;
 mod suite;
+mod summarize;
 mod template;
 
 pub use check::{CheckOptions, Progress, check};
@@ -45,4 +46,5 @@ pub use required_grant::required_grant;
 pub use run::{RunOptions, run};
 pub use run_output::RunOutput;
 pub use subject::Subject;
+pub use summarize::summarize;
 pub use template::{Language, UnknownLanguage};

@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use agentbay_config::ConfigError;
-use agentbay_plugin_host::LoadError;
+use agentbay_plugin_host::SummaryError;
 use agentbay_runs::compiler::NoEngine;
 
 /// Why a command fails.
@@ -16,14 +16,9 @@ pub enum AppError {
     /// WebAssembly cannot be used.
     #[error(transparent)]
     Engine(#[from] NoEngine),
-    /// A built-in plugin cannot be loaded.
-    #[error("cannot load the built-in plugin `{id}`")]
-    Plugin {
-        /// Its id.
-        id: &'static str,
-        /// The reason.
-        source: LoadError,
-    },
+    /// The program was built wrongly.
+    #[error("the program was not built correctly")]
+    Summaries(#[from] SummaryError),
     /// The address cannot be used.
     #[error("cannot listen on {address}: {error}: choose another with --listen or `server.listen`")]
     Listen {

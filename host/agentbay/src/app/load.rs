@@ -31,7 +31,7 @@ pub struct Loaded {
     pub metrics: Arc<Metrics>,
 }
 
-/// Reads the settings and loads the plugins.
+/// Reads the settings and loads the plugins. Built-in plugins are compiled when they are first used.
 ///
 /// # Errors
 /// See [`AppError`]. A file of the plugin folder that cannot be loaded is not an error: the snapshot has its refusal.
@@ -56,8 +56,7 @@ async fn load_plugins(source: &Source, config: Config, patience: Duration) -> Re
     let environment = source.environment.clone();
     let metrics = Arc::new(Metrics::default());
     let engine = compiler::engine(&config.plugins.cache, Arc::clone(&metrics) as _)?;
-    let catalogue = Catalogue::new(engine, &config.limits.plugin).await;
-    let mut catalogue = catalogue.map_err(|(id, source)| AppError::Plugin { id, source })?;
+    let mut catalogue = Catalogue::new(engine)?;
     let options = ScanOptions { load_timeout: patience, retry: true };
     let set = catalogue.rescan(&config.plugins.dir, &config.trust, &config.limits.plugin, options).await;
     let snapshot = snapshot(1, &config, set, &environment, config.server.listen);

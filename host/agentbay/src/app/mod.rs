@@ -7,6 +7,7 @@ mod error;
 mod held_change;
 mod load;
 mod model_faults;
+mod preparation;
 mod reload;
 mod screen;
 mod serve;

@@ -7,11 +7,11 @@ use agentbay_domain::{Environment, ServerAddress, terminal_safe_path};
 use agentbay_plugin_host::{Catalogue, Refusal, ScanOptions};
 use agentbay_runs::Snapshots;
 use agentbay_runs::reload::{ReloadReport, ReloadRequests};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::held_change::{HeldChange, removed};
 use super::load::{Loaded, snapshot};
-use super::model_faults::ModelFaults;
 use super::signals::Hangup;
 use crate::watch::Watch;
 
@@ -32,7 +32,8 @@ pub(super) struct Reload {
     generation: u64,
     /// The refusals that are logged already.
     refusals: Vec<Refusal>,
-    model_faults: ModelFaults,
+    /// Sent after every reload: the number of changes of the settings.
+    reloads: watch::Sender<u64>,
 }
 
 impl Reload {
@@ -49,7 +50,7 @@ impl Reload {
         // The system chose the port if the settings have port 0.
         snapshot.own = Some(ServerAddress::new(listen, snapshot.access.hosts()));
         let generation = snapshot.generation;
-        let (held, refusals, model_faults) = (HeldChange::default(), Vec::new(), ModelFaults::default());
+        let (held, refusals, reloads) = (HeldChange::default(), Vec::new(), watch::Sender::new(0));
         let mut reload = Self {
             source,
             overrides,
@@ -62,16 +63,20 @@ impl Reload {
             snapshots,
             generation,
             refusals,
-            model_faults,
+            reloads,
         };
         reload.log_refusals(&snapshot.plugins.refusals);
         reload.snapshots.publish(snapshot);
         reload
     }
 
+    /// Changes with every reload. The value counts changes of the settings.
+    pub(super) fn reloads(&self) -> watch::Receiver<u64> {
+        self.reloads.subscribe()
+    }
+
     /// Reloads after every change, signal and request. Never returns.
     pub(super) async fn follow(mut self, mut watch: Watch, mut hangup: Hangup, mut requests: ReloadRequests) {
-        self.model_faults.log_new(&self.snapshots, &self.environment).await;
         loop {
             let retry = tokio::select! {
                 () = watch.changed() => false,
@@ -84,9 +89,8 @@ impl Reload {
             watch.arm().await;
             let seen = self.seen.clone();
             waiters.send(self.reload(retry).await);
-            if self.seen != seen {
-                self.model_faults.log_new(&self.snapshots, &self.environment).await;
-            }
+            let has_changed = self.seen != seen;
+            self.reloads.send_modify(|settings| *settings += u64::from(has_changed));
         }
     }
 

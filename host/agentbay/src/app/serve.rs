@@ -9,9 +9,7 @@ use std::time::Duration;
 
 use agentbay_api::AppState;
 use agentbay_config::{Overrides, Plugins, Source};
-use agentbay_domain::Environment;
 use agentbay_os::process::{self, Watchdog};
-use agentbay_runs::doctor::examine;
 use agentbay_runs::{Runner, Snapshots, Tasks, reload};
 use agentbay_workspace::Git;
 use tokio::net::TcpListener;
@@ -20,6 +18,7 @@ use tokio::time::timeout;
 use super::connections::Connections;
 use super::error::AppError;
 use super::load::{Loaded, with_config};
+use super::preparation::Preparation;
 use super::reload::Reload;
 use super::screen::Screen;
 use super::signals::{Hangup, Stop};
@@ -58,13 +57,18 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     let reload = Reload::new(source, overrides, listen, seen, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
     let (handle, requests) = reload::channel();
+    let preparation = Preparation {
+        snapshots: snapshots.clone(),
+        environment: environment.clone(),
+        screen: Arc::clone(&screen),
+        reloads: reload.reloads(),
+    };
     tasks.spawn_until_stopped(reload.follow(watch, hangup, requests));
 
     // Not among the tasks that are stopped: while those end, they still start git, which the watchdog would end.
     let watchdog = Tasks::default();
     start_watchdog(&watchdog);
     let runs = runner.clone();
-    let models = show_models(snapshots.clone(), environment.clone(), Arc::clone(&screen));
     let router = agentbay_api::router(AppState {
         snapshots,
         reload: handle,
@@ -77,9 +81,8 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     let connections = Connections::new(listener, router, config.limits.connections, tasks.clone());
     tasks.spawn(connections.serve());
     screen.listening(listen)?;
-    if screen.shows_models() {
-        tasks.spawn_until_stopped(models);
-    }
+    // After the address, which is the first line.
+    tasks.spawn_until_stopped(preparation.follow());
 
     signals.received().await;
     tokio::select! {
@@ -135,12 +138,6 @@ fn start_watchdog(tasks: &Tasks) {
         Ok(watchdog) => tasks.spawn_until_stopped(watchdog.keep()),
         Err(error) => tracing::warn!(%error, "no watchdog: if the server is killed, its runs end at its next start"),
     }
-}
-
-/// Shows the models after the address: a repository may be on a file system that does not respond.
-async fn show_models(snapshots: Snapshots, environment: Environment, screen: Arc<dyn Screen>) {
-    let examined = examine(&snapshots.newest(), &environment, None).await;
-    screen.models(&examined);
 }
 
 /// Starts no more runs, and gives the active ones some time to end.

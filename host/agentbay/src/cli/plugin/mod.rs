@@ -88,6 +88,13 @@ pub(super) enum PluginTask {
     ///
     /// Exits with 0 if the agent answered, with 1 if the turn failed, with 2 if it could not start.
     Run(RunArgs),
+    /// Print what the program knows of its own plugins without compiling them.
+    #[command(hide = true)]
+    Summarize {
+        /// The components.
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
 }
 
 impl PluginTask {
@@ -127,6 +134,13 @@ impl PluginTask {
                 }
             }
             Self::Run(args) => args.run(source, console).await,
+            Self::Summarize { files } => match agentbay_plugin_kit::summarize(&source, &files).await {
+                Ok(summaries) => {
+                    writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&summaries)?)?;
+                    Ok(ExitCode::SUCCESS)
+                }
+                Err(error) => Ok(usage_error(error)),
+            },
         }
     }
 }
