@@ -1,6 +1,6 @@
 # The two main commands are `make run` and `make test`. The rest is for developers.
 
-.PHONY: run build bins test test-busy faults hostile soak swap folder bench test-real fuzz languages plugins plugins-check lint doc book deny
+.PHONY: run build bins test test-busy faults hostile soak swap folder bench test-real fuzz languages plugins plugins-check lint doc session book deny
 
 # Cargo unifies the features of a dependency over the selected packages. Every command selects the same ones with `--workspace`
 # and limits the targets with `--bin` or `--test`, so that no command recompiles a dependency of another. `.ci/compiled-once`
@@ -94,6 +94,10 @@ lint:
 
 doc:
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --document-private-items
+
+# Draws the picture of a terminal session in README again, from a real session.
+session: bins
+	RENEW=1 $(e2e) docs::session
 
 # The book for users, from docs/ into target/book. Needs mdBook: `cargo install mdbook`.
 book:

@@ -5,5 +5,5 @@ mod container;
 mod doctor;
 mod init;
 mod reload;
-mod screen;
+pub(crate) mod screen;
 mod terminal;

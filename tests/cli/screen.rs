@@ -12,7 +12,7 @@ fn checkout(name: &str) -> String {
 }
 
 /// The text that stays on the screen, line by line, without colours and what was cleared.
-fn lines(screen: &str) -> Vec<String> {
+pub(crate) fn lines(screen: &str) -> Vec<String> {
     let screen = without_colours(screen).replace("\r\n", "\n");
     let shown = |line: &str| {
         let kept = line.rsplit("\u{1b}[2K").next().unwrap_or_default().rsplit('\r').next().unwrap_or_default();

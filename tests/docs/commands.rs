@@ -9,7 +9,7 @@ use crate::api::openai_client::{python, run as run_python};
 use crate::support::{Machine, Proxy, chat, has_curl, wait_for};
 
 /// The address in the documents.
-const ADDRESS: &str = "127.0.0.1:8787";
+pub(super) const ADDRESS: &str = "127.0.0.1:8787";
 
 /// The ids in the documents of an active and of a finished run.
 const LIVE: &str = "01a224c1a12471039ddbf4797168f138";
@@ -72,7 +72,7 @@ impl Reader {
         let mut body = chat("slow", "hi");
         body["stream"] = true.into();
         let (_, mut events) = self.proxy.stream_of(&body);
-        events.find(|said| format!("{said:?}").contains("begun")).expect("the run prints something");
+        events.find(|item| format!("{item:?}").contains("begun")).expect("the run prints something");
         let live = self.live().expect("a run in progress");
         self.follow_with(&blocks, |text| text.replace(LIVE, &live).replace(OVER, &over))
     }

@@ -42,7 +42,8 @@ pub(super) fn checkout() -> PathBuf {
 pub(super) fn pages() -> Vec<Document> {
     let folder = fs::read_dir(checkout().join("docs/src")).unwrap();
     let names = folder.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut paths: Vec<String> = names.map(|name| format!("docs/src/{name}")).collect();
+    let mut paths: Vec<String> =
+        names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/src/{name}")).collect();
     paths.sort();
     paths.insert(0, "README.md".to_owned());
     paths.into_iter().map(Document::read).collect()

@@ -7,5 +7,6 @@ mod links;
 mod map;
 mod markdown;
 mod names;
+mod session;
 mod settings;
 mod source;
