@@ -51,6 +51,14 @@ fn history(machine: &Machine) -> Vec<String> {
     log.lines().filter(|line| line.starts_with("cli ") || line.contains(" worktree ")).map(str::to_owned).collect()
 }
 
+/// The head of the table that `worktree prune` prints.
+const PRUNED: [&str; 5] = ["RUN", "MODEL", "RESULT", "REPOSITORY", "WORKTREE"];
+
+/// The words of each line.
+fn words(text: &str) -> Vec<Vec<&str>> {
+    text.lines().map(|line| line.split_whitespace().collect()).collect()
+}
+
 /// The worktrees that git lists, besides the repository itself.
 fn worktrees(repo: &Repo) -> Vec<String> {
     let list = repo.git(&["worktree", "list", "--porcelain"]);
@@ -299,7 +307,8 @@ fn a_worktree_that_is_in_use_is_listed_and_not_pruned() {
         let listed = json!({"run": id, "model": "m", "state": "in_use", "repo": repo.name(), "path": path});
         assert_eq!(machine.json(&["worktree", "list"]), json!({"worktrees": [listed]}));
         let pruned = machine.run(&["worktree", "prune"]);
-        assert_eq!((pruned.code, pruned.stdout.as_str()), (Some(0), ""));
+        assert_eq!((pruned.code, pruned.stdout.as_str()), (Some(0), "no worktrees to remove\n"));
+        assert_eq!(machine.json(&["worktree", "prune"]), json!({"worktrees": []}));
         fs::write(machine.path("open"), "").unwrap();
         assert_eq!(run.join().unwrap(), id);
     });
@@ -325,12 +334,15 @@ pub(crate) fn case_065_stale_worktrees_are_released_and_foreign_folders_are_not_
     proxy.stop();
 
     let path = machine.name(&format!("worktrees/{first}"));
+    let result = |result: &str| json!({"worktrees": [{"run": first, "model": "m", "result": result, "repo": repo.name(), "path": path}]});
     let kept = machine.run(&["worktree", "prune"]);
-    let line = format!("{path}\tkept, since its work cannot be saved\n");
-    assert_eq!((kept.code, kept.stdout), (Some(1), line));
+    let remark = ["its work cannot be saved: the log states why"].map(|remark| remark.split(' ').collect());
+    let table = [PRUNED.to_vec(), vec![first.as_str(), "m", "kept", repo.name(), &path]];
+    assert_eq!((kept.code, words(&kept.stdout)), (Some(1), [table.as_slice(), &remark].concat()));
+    assert_eq!(machine.json(&["worktree", "prune"]), result("kept"));
     fs::remove_dir_all(machine.path(&format!("worktrees/{first}/nested"))).unwrap();
-    let pruned = machine.run(&["worktree", "prune"]);
-    assert_eq!((pruned.code, pruned.stdout), (Some(0), format!("{path}\tremoved\n")));
+    let pruned = machine.run(&["worktree", "prune", "--json"]);
+    assert_eq!((pruned.code, serde_json::from_str(&pruned.stdout).ok()), (Some(0), Some(result("removed"))));
 
     assert_eq!(fs::read_to_string(foreign.join("file")).unwrap(), "precious");
     assert_eq!(worktrees(&repo), [gone, locked]);
@@ -438,6 +450,7 @@ fn a_worktree_with_work_stays_until_it_is_pruned_if_configured() {
     let listed = json!({"run": id, "model": "m", "state": "kept", "repo": repo.name(), "path": path});
     assert_eq!(machine.json(&["worktree", "list"]), json!({"worktrees": [listed]}));
     let pruned = machine.run(&["worktree", "prune"]);
-    assert_eq!((pruned.code, pruned.stdout), (Some(0), format!("{path}\tremoved\n")));
+    let table = [PRUNED.to_vec(), vec![id.as_str(), "m", "removed", repo.name(), &path]];
+    assert_eq!((pruned.code, words(&pruned.stdout)), (Some(0), table.to_vec()));
     assert_eq!((worktrees(&repo), saved().as_str()), (vec![], "work"));
 }

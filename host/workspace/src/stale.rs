@@ -46,28 +46,34 @@ impl WorktreeState {
     }
 }
 
-/// The worktrees in a folder.
-pub fn list_worktrees(dir: &Path) -> Vec<ListedWorktree> {
-    let listed = |found: FoundLease| ListedWorktree {
-        state: WorktreeState::of(&found),
-        run: found.run,
-        path: dir.join(found.run.to_string()),
-        model: found.record.model,
-        repo: found.record.repo,
-    };
-    lease_file::find_all(dir).into_iter().map(listed).collect()
+impl ListedWorktree {
+    fn of(dir: &Path, found: &FoundLease) -> Self {
+        Self {
+            run: found.run,
+            model: found.record.model.clone(),
+            repo: found.record.repo.clone(),
+            path: dir.join(found.run.to_string()),
+            state: WorktreeState::of(found),
+        }
+    }
 }
 
-/// Saves and removes worktrees whose host is gone; those that are to be kept only with `all`. Returns each with its result.
-/// `limit` is the time limit of one git command.
-pub async fn release_stale(git: &Git, limit: Duration, dir: &Path, all: bool) -> Vec<(PathBuf, Released)> {
+/// The worktrees in a folder.
+pub fn list_worktrees(dir: &Path) -> Vec<ListedWorktree> {
+    lease_file::find_all(dir).iter().map(|found| ListedWorktree::of(dir, found)).collect()
+}
+
+/// Saves and removes worktrees whose host is gone; those that are to be kept only with `all`. Returns each as it was, with its
+/// result. `limit` is the time limit of one git command.
+pub async fn release_stale(git: &Git, limit: Duration, dir: &Path, all: bool) -> Vec<(ListedWorktree, Released)> {
     let mut released = Vec::new();
-    for FoundLease { run, record, file } in lease_file::find_all(dir) {
+    for found in lease_file::find_all(dir) {
+        let listed = ListedWorktree::of(dir, &found);
+        let FoundLease { run, record, file } = found;
         let Some(file) = file.filter(|_| all || !record.kept) else { continue };
-        let path = dir.join(run.to_string());
         let keep = if all { Keep::Never } else { record.keep };
-        let git = git.with_limit(limit);
-        released.push((path.clone(), Worktree { path, run, record, file }.release(&git, keep).await));
+        let worktree = Worktree { path: listed.path.clone(), run, record, file };
+        released.push((listed, worktree.release(&git.with_limit(limit), keep).await));
     }
     released
 }

@@ -115,7 +115,7 @@ async fn end_orphans(loaded: &Loaded) {
 /// Saves the work of such runs.
 async fn prune_worktrees(git: Git, limit: Duration, folders: BTreeSet<PathBuf>) {
     for (worktree, released) in worktrees::release(&git, limit, folders, false).await {
-        tracing::warn!(worktree = %worktree.display(), ?released, "found a worktree of a run whose server was killed");
+        tracing::warn!(worktree = %worktree.path.display(), ?released, "found a worktree of a run whose server was killed");
     }
 }
 

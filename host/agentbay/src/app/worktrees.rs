@@ -13,19 +13,18 @@ pub fn list(config: &Config) -> Vec<ListedWorktree> {
     folders(config).iter().flat_map(|dir| list_worktrees(dir)).collect()
 }
 
-/// Saves the work in worktrees whose server has ended, and removes them. Worktrees that are kept by a setting stay unless
-/// `all`. Returns each path with the result.
-pub async fn prune(config: &Config, environment: &Environment, all: bool) -> Vec<(PathBuf, Released)> {
-    release(&Git::new(environment.clone()), config.limits.run.git_timeout, folders(config), all).await
+/// Saves the work in all worktrees that no run uses, and removes them. Returns each with the result.
+pub async fn prune(config: &Config, environment: &Environment) -> Vec<(ListedWorktree, Released)> {
+    release(&Git::new(environment.clone()), config.limits.run.git_timeout, folders(config), true).await
 }
 
-/// The same for these folders. A git command may take as long as `limit`.
+/// The same for these folders. Worktrees that are kept by a setting stay unless `all`. A git command may take as long as `limit`.
 pub(super) async fn release(
     git: &Git,
     limit: Duration,
     folders: BTreeSet<PathBuf>,
     all: bool,
-) -> Vec<(PathBuf, Released)> {
+) -> Vec<(ListedWorktree, Released)> {
     let mut released = Vec::new();
     for dir in folders {
         released.extend(release_stale(git, limit, &dir, all).await);

@@ -14,6 +14,9 @@ use super::console::Console;
 use super::table::Table;
 use crate::app;
 
+/// The reason why a worktree stays.
+const UNSAVED: &str = "its work cannot be saved: the log states why";
+
 #[derive(Debug, Subcommand)]
 pub(super) enum WorktreeTask {
     /// List the worktrees that exist.
@@ -32,6 +35,9 @@ pub(super) enum WorktreeTask {
     Prune {
         #[command(flatten)]
         settings: Settings,
+        /// Print one JSON document.
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -43,9 +49,9 @@ impl WorktreeTask {
                 list(&config(&settings.of(source))?, json, console)?;
                 Ok(ExitCode::SUCCESS)
             }
-            Self::Prune { settings } => {
+            Self::Prune { settings, json } => {
                 let source = settings.of(source);
-                prune(&config(&source)?, &source.environment).await
+                prune(&config(&source)?, &source.environment, json, console).await
             }
         }
     }
@@ -59,41 +65,50 @@ fn config(source: &Source) -> anyhow::Result<Config> {
 fn list(config: &Config, json: bool, console: &Console) -> io::Result<()> {
     let worktrees = app::worktrees::list(config);
     if json {
-        let worktrees: Vec<Value> = worktrees.iter().map(to_json).collect();
-        return writeln!(io::stdout(), "{:#}", json!({ "worktrees": worktrees }));
+        return print_json(worktrees.iter().map(|worktree| to_json(worktree, "state", state_name(worktree.state))));
     }
     let mut table = Table::new(["RUN", "MODEL", "STATE", "REPOSITORY", "WORKTREE"]);
     for ListedWorktree { run, model, repo, path, state } in worktrees {
-        let state = match state {
-            WorktreeState::InUse => "in use",
-            WorktreeState::Kept => "kept",
-            WorktreeState::Stale => "stale",
-        };
-        table.row([run.to_string(), model, state.to_owned(), terminal_safe_path(&repo), terminal_safe_path(&path)], []);
+        let state = state_name(state).replace('_', " ");
+        table.row([run.to_string(), model, state, terminal_safe_path(&repo), terminal_safe_path(&path)], []);
     }
     if table.is_empty() { writeln!(io::stdout(), "no worktrees") } else { console.print(&table) }
 }
 
-fn to_json(worktree: &ListedWorktree) -> Value {
-    let ListedWorktree { run, model, repo, path, state } = worktree;
-    let state = match state {
+fn print_json(worktrees: impl Iterator<Item = Value>) -> io::Result<()> {
+    writeln!(io::stdout(), "{:#}", json!({ "worktrees": worktrees.collect::<Vec<_>>() }))
+}
+
+fn state_name(state: WorktreeState) -> &'static str {
+    match state {
         WorktreeState::InUse => "in_use",
         WorktreeState::Kept => "kept",
         WorktreeState::Stale => "stale",
-    };
-    let (repo, path) = (terminal_safe_path(repo), terminal_safe_path(path));
-    json!({ "run": run.to_string(), "model": model, "state": state, "repo": repo, "path": path })
+    }
 }
 
-async fn prune(config: &Config, environment: &Environment) -> anyhow::Result<ExitCode> {
-    let mut stdout = io::stdout();
-    let pruned = app::worktrees::prune(config, environment, true).await;
-    for (path, released) in &pruned {
-        let result = match released {
-            Released::Removed => "removed",
-            Released::Kept | Released::Unsaved => "kept, since its work cannot be saved",
-        };
-        writeln!(stdout, "{}\t{result}", path.display())?;
+/// A worktree with its state or the result of its removal.
+fn to_json(worktree: &ListedWorktree, key: &str, value: &str) -> Value {
+    let ListedWorktree { run, model, repo, path, state: _ } = worktree;
+    let (repo, path) = (terminal_safe_path(repo), terminal_safe_path(path));
+    json!({ "run": run.to_string(), "model": model, key: value, "repo": repo, "path": path })
+}
+
+async fn prune(config: &Config, environment: &Environment, json: bool, console: &Console) -> anyhow::Result<ExitCode> {
+    let pruned = app::worktrees::prune(config, environment).await;
+    let result = |released| if released == Released::Removed { "removed" } else { "kept" };
+    if json {
+        print_json(pruned.iter().map(|(worktree, released)| to_json(worktree, "result", result(*released))))?;
+    } else if pruned.is_empty() {
+        writeln!(io::stdout(), "no worktrees to remove")?;
+    } else {
+        let mut table = Table::new(["RUN", "MODEL", "RESULT", "REPOSITORY", "WORKTREE"]);
+        for (ListedWorktree { run, model, repo, path, state: _ }, released) in &pruned {
+            let unsaved = (*released != Released::Removed).then(|| UNSAVED.to_owned());
+            let (repo, path) = (terminal_safe_path(repo), terminal_safe_path(path));
+            table.row([run.to_string(), model.clone(), result(*released).to_owned(), repo, path], unsaved);
+        }
+        console.print(&table)?;
     }
     let all_removed = pruned.iter().all(|(_, released)| *released == Released::Removed);
     Ok(if all_removed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
