@@ -40,17 +40,19 @@ const HOLDING: [&str; 13] = [
 type Change = (usize, usize);
 
 const CHANGES: [fn(&mut Vec<Value>, usize); 20] = [
-    |messages, at| content(messages, at, |said| json!([{"type": "text", "text": said}])),
-    |messages, at| content(messages, at, |said| json!({"type": "input_text", "text": said})),
-    |messages, at| content(messages, at, |said| json!([said])),
-    |messages, at| content(messages, at, |said| json!([[[said]]])),
+    |messages, at| content(messages, at, |value| json!([{"type": "text", "text": value}])),
+    |messages, at| content(messages, at, |value| json!({"type": "input_text", "text": value})),
+    |messages, at| content(messages, at, |value| json!([value])),
+    |messages, at| content(messages, at, |value| json!([[[value]]])),
     |messages, at| {
-        content(messages, at, |said| said.as_array().and_then(|parts| parts.first()).cloned().unwrap_or(said))
+        content(messages, at, |value| value.as_array().and_then(|parts| parts.first()).cloned().unwrap_or(value))
     },
-    |messages, at| content(messages, at, |said| json!([said, {"type": "hologram", "payload": [HUGE, -0.0, u64::MAX]}])),
-    |messages, at| content(messages, at, |said| json!([{"type": "image_url", "image_url": {"url": "data:,"}}, said])),
     |messages, at| {
-        content(messages, at, |said| json!([said, null, 7, {"type": "text"}, {"type": "text", "text": null}]))
+        content(messages, at, |value| json!([value, {"type": "hologram", "payload": [HUGE, -0.0, u64::MAX]}]))
+    },
+    |messages, at| content(messages, at, |value| json!([{"type": "image_url", "image_url": {"url": "data:,"}}, value])),
+    |messages, at| {
+        content(messages, at, |value| json!([value, null, 7, {"type": "text"}, {"type": "text", "text": null}]))
     },
     |messages, at| change(messages, at, |message| spell(message, "role", |role| role.to_uppercase())),
     |messages, at| change(messages, at, |message| spell(message, "role", |role| role.replace("assistant", "model"))),
@@ -77,8 +79,8 @@ fn change(messages: &mut [Value], at: usize, change: impl Fn(&mut Value)) {
 fn content(messages: &mut [Value], at: usize, change: impl Fn(Value) -> Value) {
     let at = at % messages.len();
     for key in ["content", "parts", "output"] {
-        if let Some(said) = messages[at].get_mut(key).filter(|said| !said.is_null()) {
-            *said = change(said.take());
+        if let Some(value) = messages[at].get_mut(key).filter(|value| !value.is_null()) {
+            *value = change(value.take());
         }
     }
 }

@@ -47,9 +47,9 @@ pub(crate) fn a_failure_that_is_reported_as_success_is_a_failure() {
 
 #[test]
 pub(crate) fn a_missing_login_without_an_event_is_recognised_by_its_message() {
-    let said = "Please set an Auth method in your settings.json or specify one of the following environment \
+    let message = "Please set an Auth method in your settings.json or specify one of the following environment \
                 variables before running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GENAI_USE_GCA\n";
-    assert_eq!(failure(&asked(&machine("gemini", &[], said, "41"))), (401, "authentication".to_owned()));
+    assert_eq!(failure(&asked(&machine("gemini", &[], message, "41"))), (401, "authentication".to_owned()));
 }
 
 #[test]
@@ -64,8 +64,8 @@ pub(crate) fn exit_0_without_output_is_answered_with_a_note() {
 
 #[test]
 pub(crate) fn a_text_that_arrives_in_pieces_and_whole_is_sent_once() {
-    let said = [delta("hel"), delta("lo"), assistant("hello"), result("hello", false)];
-    let machine = machine("claude", &said, "", "0");
+    let lines = [delta("hel"), delta("lo"), assistant("hello"), result("hello", false)];
+    let machine = machine("claude", &lines, "", "0");
     let proxy = machine.serve();
     assert_eq!(proxy.streamed("m", "hi").content, "hello");
     assert_eq!(proxy.complete(&chat("m", "hi")).content(), "hello");
@@ -100,8 +100,8 @@ pub(crate) fn a_failure_does_not_block_later_requests() {
     let machine = machine("claude", &[failed], "", "0");
     let proxy: Proxy = machine.serve();
     assert_eq!(proxy.complete(&chat("m", "hi")).status, 429);
-    let said = [assistant("hello"), result("hello", false)].map(|line| format!("{line}\n")).concat();
-    machine.stand_in("claude", &["say", &said]);
+    let output = [assistant("hello"), result("hello", false)].map(|line| format!("{line}\n")).concat();
+    machine.stand_in("claude", &["say", &output]);
     assert_eq!(proxy.ask("m", "hi"), "hello");
 }
 

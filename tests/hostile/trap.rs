@@ -25,7 +25,7 @@ fn after_a_plugin_fails_in_a_stream_the_rest_is_sent_as_the_cli_printed_it() {
     let proxy = machine.serve();
     let (head, mut events) = proxy.stream("m", "hi");
     assert_eq!((head.status, head.header("x-agentbay-plugin")), (200, None));
-    let started = events.by_ref().find(|said| matches!(said, StreamItem::Data(data) if data.contains("first ")));
+    let started = events.by_ref().find(|item| matches!(item, StreamItem::Data(data) if data.contains("first ")));
     assert!(started.is_some());
     fs::write(open, "").unwrap();
     let comment = events.next();

@@ -95,7 +95,7 @@ fn a_run_keeps_the_plugin_it_started_with() {
     let proxy = machine.serve();
     let (head, mut events) = proxy.stream("echo", "hi");
     assert_eq!(head.status, 200);
-    let begun = events.by_ref().find(|said| matches!(said, StreamItem::Data(data) if data.contains("first ")));
+    let begun = events.by_ref().find(|item| matches!(item, StreamItem::Data(data) if data.contains("first ")));
     assert!(begun.is_some());
     machine.put_plugin("echo.wasm", built_plugin("loud-echo.wasm"));
     reloaded(&proxy, 2);

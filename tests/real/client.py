@@ -28,11 +28,11 @@ class Answer:
     def short(self) -> str:
         """A description for debugging."""
         if self.error is not None:
-            said = json.dumps({key: self.error.get(key) for key in ("code", "message", "detail")}, ensure_ascii=False)
-            said = f"{self.status} {said[:400]}"
+            shown = json.dumps({key: self.error.get(key) for key in ("code", "message", "detail")}, ensure_ascii=False)
+            shown = f"{self.status} {shown[:400]}"
         else:
-            said = f"{self.status} {self.finish} content={self.content[:200]!r} ({len(self.content)} characters)"
-        return f"{said} {'; '.join(self.malformed)}".rstrip()
+            shown = f"{self.status} {self.finish} content={self.content[:200]!r} ({len(self.content)} characters)"
+        return f"{shown} {'; '.join(self.malformed)}".rstrip()
 
 
 class Request:

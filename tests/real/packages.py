@@ -96,8 +96,8 @@ def npm_install(prefix: pathlib.Path, package: str, version: str) -> None:
         raise Missing(f"npm did not install {package}@{version} within {INSTALL_SECONDS} s") from None
     if done.returncode != 0:
         shutil.rmtree(prefix, ignore_errors=True)
-        said = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
-        raise Missing(f"npm cannot install {package}@{version}: {said[0] if said else 'no reason given'}")
+        output = [line for line in done.stderr.splitlines() if line.startswith("npm error")]
+        raise Missing(f"npm cannot install {package}@{version}: {output[0] if output else 'no reason given'}")
 
 
 def own_node(prefixes: pathlib.Path) -> pathlib.Path:
@@ -109,8 +109,8 @@ def own_node(prefixes: pathlib.Path) -> pathlib.Path:
 def node_version() -> int:
     """The major version of this machine's Node.js; 0 if it has none."""
     try:
-        said = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
+        output = subprocess.run(["node", "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    found = re.match(r"v(\d+)\.", said)
+    found = re.match(r"v(\d+)\.", output)
     return int(found.group(1)) if found else 0

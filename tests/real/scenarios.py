@@ -112,18 +112,18 @@ def markdown(bench: Bench) -> str | None:
 
 
 def hostile(bench: Bench) -> str | None:
-    said = scripted_llm.HOSTILE
+    expected = scripted_llm.HOSTILE
     if bench.cli.strips_escapes:
-        said = re.sub(r"\x1b\[[0-9;]*m", "", said)
-    return answered(bench.ask("hostile", "Say hello"), said)
+        expected = re.sub(r"\x1b\[[0-9;]*m", "", expected)
+    return answered(bench.ask("hostile", "Say hello"), expected)
 
 
 def tool(bench: Bench) -> str | None:
     mark = bench.mark()
     # With full access, because some CLIs offer the model no shell otherwise.
     answer = bench.ask("tool", "List the files", "-full")
-    said = re.fullmatch(r"Done\. The tool returned [1-9][0-9]* characters\.", answer.content)
-    wrong = answered(answer, said.group() if said else "Done. The tool returned … characters.")
+    found = re.fullmatch(r"Done\. The tool returned [1-9][0-9]* characters\.", answer.content)
+    wrong = answered(answer, found.group() if found else "Done. The tool returned … characters.")
     if wrong is None and not any(record["after_tool"] for record in bench.requests(mark)):
         wrong = "no result of a tool was sent to the model"
     return wrong
@@ -146,7 +146,7 @@ FAILURES = {
     "quota429": (429, ("quota",), ("",)),
     "error500": (502, ("server",), ("",)),
     # The provider's connection broke: the network's fault, or the server's, but no answer and no unknown failure. What
-    # had been said stays, and is said once, however often the CLI tries again.
+    # had been sent stays, and is sent once, however often the CLI tries again.
     "cut": (502, ("network", "server"), (*BEFORE_CUT, *map(str.rstrip, BEFORE_CUT))),
 }
 

@@ -38,7 +38,7 @@ fn a_silent_stream_sends_signs_of_life() {
     machine.stand_in("cli", &["gate", &open, "first", " last"]);
     let proxy = machine.serve();
     let (_head, mut events) = proxy.stream("m", "hi");
-    let comments = events.by_ref().filter(|said| *said == StreamItem::Comment("working".to_owned()));
+    let comments = events.by_ref().filter(|item| *item == StreamItem::Comment("working".to_owned()));
     assert_eq!(comments.take(3).count(), 3);
     fs::write(open, "").unwrap();
     let rest = Streamed::read(events);

@@ -108,7 +108,7 @@ pub(crate) fn case_061_a_client_that_disconnects_while_it_waits_never_runs_and_f
     let (head, mut streamed) = proxy.stream("a", "hi");
     wait_for_runs(&proxy, &[("a", "running"), ("a", "queued"), ("a", "queued")]);
     assert_eq!(head.status, 200);
-    assert!(streamed.any(|said| said == StreamItem::Comment("working".to_owned())), "signs of life while it waits");
+    assert!(streamed.any(|item| item == StreamItem::Comment("working".to_owned())), "signs of life while it waits");
     drop((waiting, streamed));
     wait_for_runs(&proxy, &[("a", "running")]);
     drop(first);

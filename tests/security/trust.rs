@@ -31,8 +31,8 @@ fn sha256(bytes: &[u8]) -> String {
 }
 
 /// A machine with these settings of plugins, a model for the stranger and its program.
-fn machine(said: &str) -> Machine {
-    let machine = Machine::configured(&format!("{said}\n{MODEL}"));
+fn machine(settings: &str) -> Machine {
+    let machine = Machine::configured(&format!("{settings}\n{MODEL}"));
     machine.stand_in("stranger", &["say", "hello"]);
     machine
 }

@@ -52,8 +52,8 @@ impl Streamed {
     /// Reads a stream to its end.
     pub(crate) fn read(events: Events) -> Self {
         let mut streamed = Self::default();
-        for said in events {
-            let StreamItem::Data(data) = said else { continue };
+        for item in events {
+            let StreamItem::Data(data) = item else { continue };
             assert!(!streamed.done, "data after the end: {data}");
             if data == "[DONE]" {
                 streamed.done = true;

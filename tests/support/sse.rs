@@ -26,7 +26,7 @@ impl Events {
 
     /// The data of the next event, without comments.
     pub(crate) fn data(&mut self) -> Option<String> {
-        self.find_map(|said| match said {
+        self.find_map(|item| match item {
             StreamItem::Data(data) => Some(data),
             StreamItem::Comment(_) => None,
         })

@@ -70,8 +70,8 @@ fn old_code_is_dropped_with_its_last_run() {
     let proxy = machine.serve();
     assert_eq!(versions(&proxy), 1);
     let (_, mut events) = proxy.stream("waits", "hi");
-    let is_first = |said: &StreamItem| matches!(said, StreamItem::Data(data) if data.contains("\"content\":\"A"));
-    assert!(events.by_ref().any(|said| is_first(&said)));
+    let is_first = |item: &StreamItem| matches!(item, StreamItem::Data(data) if data.contains("\"content\":\"A"));
+    assert!(events.by_ref().any(|item| is_first(&item)));
 
     for new in ['B', 'C', 'B'] {
         machine.put_plugin("echo.wasm", letter::component(new));
@@ -98,7 +98,7 @@ fn a_run_keeps_no_old_code_of_other_plugins() {
     machine.put_plugin("echo.wasm", letter::component('A'));
     let proxy = machine.serve();
     let (_, mut events) = proxy.stream("other", "hi");
-    assert!(events.by_ref().any(|said| matches!(said, StreamItem::Data(data) if data.contains("first"))));
+    assert!(events.by_ref().any(|item| matches!(item, StreamItem::Data(data) if data.contains("first"))));
 
     machine.put_plugin("echo.wasm", letter::component('B'));
     reload(&proxy);

@@ -37,7 +37,7 @@ pub(super) fn or(own: Option<PolicyTable>, defaults: Option<&PolicyTable>) -> Op
 }
 
 impl PolicyTable {
-    /// The policy, with the defaults for what was not said.
+    /// The policy, with the defaults for keys that are not set.
     pub(super) fn into_helpers(self) -> HelperScripts {
         if !self.may_create_helpers.unwrap_or(false) {
             return HelperScripts::Forbidden;

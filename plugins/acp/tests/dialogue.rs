@@ -301,26 +301,26 @@ fn messages_of_copilot_itself_are_not_part_of_the_answer() {
         say(&mut dialogue, &json!({ "id": 2, "result": { "sessionId": "s" } }));
         dialogue
     };
-    let said = "Error: 500 server error";
+    let text = "Error: 500 server error";
     let failure = failed(Category::Server, "The provider failed to answer the request", "500 server error");
     let usage = json!({ "inputTokens": 1, "outputTokens": 1, "totalTokens": 2 });
 
     // Without tokens the text is not the model's.
     let mut copilot = prompted("Copilot");
-    assert_eq!(say(&mut copilot, &chunk(said)), vec![]);
+    assert_eq!(say(&mut copilot, &chunk(text)), vec![]);
     assert_eq!(say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn" } })), answered(failure));
 
     let mut copilot = prompted("Copilot");
-    say(&mut copilot, &chunk(said));
+    say(&mut copilot, &chunk(text));
     let actual = say(&mut copilot, &json!({ "id": 3, "result": { "stopReason": "end_turn", "usage": usage } }));
-    assert_eq!(actual.get(1..), Some(&[vec![Event::Text(said.into())], answered(finished(None))].concat()[..]));
+    assert_eq!(actual.get(1..), Some(&[vec![Event::Text(text.into())], answered(finished(None))].concat()[..]));
 
     let mut copilot = prompted("Copilot");
-    say(&mut copilot, &chunk(said));
-    let events = [said, " is what it prints"].map(|text| Event::Text(text.into()));
+    say(&mut copilot, &chunk(text));
+    let events = [text, " is what it prints"].map(|text| Event::Text(text.into()));
     assert_eq!(say(&mut copilot, &chunk(" is what it prints")), events);
 
-    assert_eq!(say(&mut prompted("other"), &chunk(said)), vec![Event::Text(said.into())]);
+    assert_eq!(say(&mut prompted("other"), &chunk(text)), vec![Event::Text(text.into())]);
 }
 
 #[test]

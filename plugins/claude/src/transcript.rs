@@ -1,12 +1,12 @@
 //! The specifics of Claude Code: the form of the prompt, and its token counts. The SDK reads the events.
 
-use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens, user_message};
+use agentbay_plugin_sdk::claude::{ClaudeStream, InputTokens, StreamFormat, user_message};
 use agentbay_plugin_sdk::{Event, Outcome, Protocol, Turn, UsageScope, Value};
 
 use crate::LOGIN_HINT;
 
-const DIALECT: Dialect =
-    Dialect { input_tokens: InputTokens::Uncached, error_prefix: "", usage_scope: UsageScope::Run };
+const FORMAT: StreamFormat =
+    StreamFormat { input_tokens: InputTokens::Uncached, error_prefix: "", usage_scope: UsageScope::Run };
 
 /// The transcript of one run.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ impl Protocol for Events {
     const LOGIN_HINT: &'static str = LOGIN_HINT;
 
     fn new(turn: &Turn) -> Self {
-        Self(ClaudeStream::new(DIALECT).suppress_text(turn.output_schema.is_some()))
+        Self(ClaudeStream::new(FORMAT).suppress_text(turn.output_schema.is_some()))
     }
 
     fn input(turn: &Turn) -> String {

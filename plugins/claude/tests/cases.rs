@@ -115,10 +115,10 @@ fn case_021_an_error_flag_is_a_failure_although_the_subtype_says_success() {
 
 #[test]
 fn case_033_refusals_with_one_status_are_distinguished_by_their_text() {
-    let result = |said: &str| {
-        let said = said.replace('"', "\\\"");
+    let result = |text: &str| {
+        let text = text.replace('"', "\\\"");
         let line = format!(
-            r#"{{"type":"result","subtype":"success","is_error":true,"result":"{said}","api_error_status":429}}"#
+            r#"{{"type":"result","subtype":"success","is_error":true,"result":"{text}","api_error_status":429}}"#
         );
         failure(&line).map(|failure| failure.category)
     };
@@ -175,8 +175,8 @@ fn a_limit_of_turns_is_a_failure_only_without_text() {
     let result = r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["Reached maximum number of turns (1)"]}"#;
     let actual = run(&format!("{INIT}\n{result}"), 1);
     assert!(actual.outcome.failure.is_some());
-    let said = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"So far"}]}}"#;
-    let actual = run(&format!("{INIT}\n{said}\n{result}"), 1);
+    let text = r#"{"type":"assistant","message":{"id":"m1","content":[{"type":"text","text":"So far"}]}}"#;
+    let actual = run(&format!("{INIT}\n{text}\n{result}"), 1);
     assert_eq!(actual.outcome, Outcome { stop: Stop::MaxTurns, ..finished(None) });
 }
 

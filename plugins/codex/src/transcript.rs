@@ -59,8 +59,9 @@ impl Protocol for Events {
                 events.push(Event::Done(Self::completed_turn(event)));
             }
             Some("turn.failed") => {
-                let said = json::at(event, &["error"]).map(json::error_message).filter(|said| !said.is_empty());
-                events.push(Event::Done(failed_turn(said.as_deref().unwrap_or(&self.error))));
+                let message =
+                    json::at(event, &["error"]).map(json::error_message).filter(|message| !message.is_empty());
+                events.push(Event::Done(failed_turn(message.as_deref().unwrap_or(&self.error))));
             }
             Some(_) | None => return false,
         }
@@ -93,7 +94,7 @@ impl Events {
             Some("reasoning") => events.extend(text.map(|text| Event::Reasoning(text.into()))),
             // A warning, seen in successful runs.
             Some("error") => {
-                events.extend(json::text(event, &["item", "message"]).map(|said| notice(Level::Warning, said)))
+                events.extend(json::text(event, &["item", "message"]).map(|message| notice(Level::Warning, message)))
             }
             Some("todo_list") => {}
             None => self.unknown_item = "of no type".into(),
@@ -122,20 +123,20 @@ impl Events {
         }
     }
 
-    fn warn(&mut self, said: &str, events: &mut Vec<Event>) {
-        if !said.is_empty() {
-            said.clone_into(&mut self.error);
-            events.push(notice(Level::Warning, said));
+    fn warn(&mut self, message: &str, events: &mut Vec<Event>) {
+        if !message.is_empty() {
+            message.clone_into(&mut self.error);
+            events.push(notice(Level::Warning, message));
         }
     }
 }
 
 /// The outcome of a failed turn. A token limit is not a failure: the stop reason informs the client.
-fn failed_turn(said: &str) -> Outcome {
-    if said.contains(TOKENS_SPENT) {
+fn failed_turn(message: &str) -> Outcome {
+    if message.contains(TOKENS_SPENT) {
         return Outcome { stop: Stop::MaxTokens, ..finished(None) };
     }
-    classify::failure(said).into()
+    classify::failure(message).into()
 }
 
 /// The counts are totals of the thread, including earlier turns. No event has those of the last turn.

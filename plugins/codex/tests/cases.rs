@@ -16,16 +16,16 @@ fn usage(input: u64, output: u64) -> Event {
 }
 
 /// The failure of a turn that failed with these words, which come twice.
-fn failure(said: &str) -> Option<Failure> {
+fn failure(text: &str) -> Option<Failure> {
     let stdout = format!(
-        r#"{{"type":"error","message":"{said}"}}
-{{"type":"turn.failed","error":{{"message":"{said}"}}}}"#
+        r#"{{"type":"error","message":"{text}"}}
+{{"type":"turn.failed","error":{{"message":"{text}"}}}}"#
     );
     run(&stdout, 1).outcome.failure
 }
 
-fn quota(said: &str, retry: Option<RetryHint>) -> Option<Failure> {
-    Some(Failure { retry, ..Failure::new(Category::Quota, "The usage limit of the account is reached", said) })
+fn quota(text: &str, retry: Option<RetryHint>) -> Option<Failure> {
+    Some(Failure { retry, ..Failure::new(Category::Quota, "The usage limit of the account is reached", text) })
 }
 
 #[test]
@@ -94,12 +94,12 @@ fn case_026_a_clock_time_keeps_its_zone_and_the_words_stand_once() {
         let zone = zone.map(String::from);
         Some(RetryHint::AtClock(WallClock { hour, minute, day: None, month: None, year: None, zone }))
     };
-    for (said, retry) in [
+    for (text, retry) in [
         ("You've hit your usage limit. Try again at 3:10 PM (UTC).", clock(15, 10, Some("UTC"))),
         ("You've hit your usage limit. Try again at 11:58 AM.", clock(11, 58, None)),
         ("You've hit your usage limit. Try again at 3:10 PM (Mars/Base).", clock(15, 10, Some("Mars/Base"))),
     ] {
-        assert_eq!(failure(said), quota(said, retry));
+        assert_eq!(failure(text), quota(text, retry));
     }
 }
 
@@ -118,9 +118,9 @@ fn case_027_the_event_tells_why_and_not_the_notice_on_standard_error() {
 
 #[test]
 fn case_028_a_stream_that_broke_off_is_a_matter_of_the_network() {
-    let said = "stream disconnected before completion: stream closed before response.completed";
+    let text = "stream disconnected before completion: stream closed before response.completed";
     let message = "The CLI could not reach its provider, or lost the connection";
-    assert_eq!(failure(said), Some(Failure::new(Category::Network, message, said)));
+    assert_eq!(failure(text), Some(Failure::new(Category::Network, message, text)));
 }
 
 #[test]
@@ -132,10 +132,10 @@ fn case_073_the_counts_of_a_resumed_thread_are_reported_as_totals() {
 #[test]
 fn case_078_a_folder_that_is_not_trusted_is_a_matter_of_configuration() {
     let mut transcript = <Codex as Agent>::Transcript::new(&turn("x"));
-    let said = "Not inside a trusted directory and --skip-git-repo-check was not specified.";
-    transcript.output(StreamName::Stderr, said);
+    let text = "Not inside a trusted directory and --skip-git-repo-check was not specified.";
+    transcript.output(StreamName::Stderr, text);
     let message = "The CLI does not trust the folder it was started in";
-    assert_eq!(transcript.exit(ExitStatus::Code(1)), failed(Category::Configuration, message, said));
+    assert_eq!(transcript.exit(ExitStatus::Code(1)), failed(Category::Configuration, message, text));
 }
 
 #[test]

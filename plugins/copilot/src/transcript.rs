@@ -202,10 +202,10 @@ impl Events {
         if let Some(id) = json::non_empty_id(event, &["sessionId"]) {
             self.session(&id, events);
         }
-        let told = json::at(event, &["error"]).filter(|error| json::is_error(error));
-        let is_good = json::integer(event, &["exitCode"]) == Some(0) && told.is_none();
+        let reported = json::at(event, &["error"]).filter(|error| json::is_error(error));
+        let is_good = json::integer(event, &["exitCode"]) == Some(0) && reported.is_none();
         let error =
-            told.map(|error| ErrorReport::new(&json::error_message(error)).failure()).or_else(|| self.error.take());
+            reported.map(|error| ErrorReport::new(&json::error_message(error)).failure()).or_else(|| self.error.take());
         let error = error.unwrap_or_else(|| ErrorReport::new("").failure());
         let verdict = self.background.turn_ended(if is_good { finished(None) } else { error.into() });
         if let Some(verdict) = verdict.filter(|_| !self.is_done) {
@@ -220,12 +220,12 @@ fn reason(text: Option<&str>, events: &mut Vec<Event>) {
 }
 
 fn remark(level: Level, data: &Value, field: &str, events: &mut Vec<Event>) {
-    events.extend(json::non_empty_text(data, &[field]).map(|said| notice(level, said)));
+    events.extend(json::non_empty_text(data, &[field]).map(|message| notice(level, message)));
 }
 
-fn failure(data: &Value, said: &str, code: &str) -> Failure {
-    let said = json::at(data, &[said]).map(json::error_message).unwrap_or_default();
+fn failure(data: &Value, message: &str, code: &str) -> Failure {
+    let message = json::at(data, &[message]).map(json::error_message).unwrap_or_default();
     let code = json::text(data, &[code]).unwrap_or_default();
     let status = json::integer(data, &["statusCode"]).and_then(|status| u64::try_from(status).ok());
-    ErrorReport::new(&said).status(status).code(code).failure()
+    ErrorReport::new(&message).status(status).code(code).failure()
 }

@@ -24,7 +24,7 @@ fn run(stdout: &str, code: i32) -> Replay {
     replay::<Copilot>(&turn("Say hello"), stdout, Grouping::Whole, ExitStatus::Code(code))
 }
 
-/// The verdict on a run that said nothing but this on standard error.
+/// The verdict on a run that printed only this, on standard error.
 fn stderr_only(case: &str) -> io::Result<Outcome> {
     let mut transcript = <Copilot as Agent>::Transcript::new(&turn("x"));
     transcript.output(StreamName::Stderr, fs::read_to_string(format!("{}/stderr", folder(case)))?.trim_end());
@@ -123,7 +123,7 @@ fn a_message_that_breaks_off_and_is_told_again_is_given_once() -> io::Result<()>
 
 #[test]
 fn an_error_of_the_session_is_the_failure() -> io::Result<()> {
-    let said = "Failed to get response from the AI model; retried 5 times (total retry wait time: ";
+    let prefix = "Failed to get response from the AI model; retried 5 times (total retry wait time: ";
     let cases = [
         (
             "auth401",
@@ -138,7 +138,7 @@ fn an_error_of_the_session_is_the_failure() -> io::Result<()> {
             Category::Server,
             "The provider failed to answer the request",
             format!(
-                "{said}15.51 seconds) Last error: 500 The scripted server had an error while processing your request."
+                "{prefix}15.51 seconds) Last error: 500 The scripted server had an error while processing your request."
             ),
         ),
         (
@@ -159,9 +159,9 @@ fn an_error_of_the_session_is_the_failure() -> io::Result<()> {
 
 #[test]
 fn a_spent_allowance_is_told_at_once_and_once_while_copilot_would_go_on_asking() -> io::Result<()> {
-    let said = r#"{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}"#;
-    let warning = notice(Level::Warning, said);
-    let outcome = failed(Category::Quota, "The usage limit of the account is reached", said);
+    let message = r#"{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}"#;
+    let warning = notice(Level::Warning, message);
+    let outcome = failed(Category::Quota, "The usage limit of the account is reached", message);
     let events = vec![warning.clone(), Event::Done(outcome), warning.clone(), warning];
     let stdout = fs::read_to_string(format!("{}/stdout", folder("quota429")))?;
     let killed = ExitStatus::Killed(KillReason::Timeout);

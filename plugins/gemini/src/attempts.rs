@@ -22,9 +22,9 @@ pub(crate) struct Attempt {
 impl Attempt {
     /// Parses a line; `None` if it does not report an attempt.
     pub(crate) fn of(line: &str) -> Option<Self> {
-        let (number, said) = line.strip_prefix("Attempt ")?.split_once(" failed")?;
-        let said: String = said.trim_start_matches(':').trim().chars().take(LINE_CHARS).collect();
-        Some(Self { number: number.parse().ok()?, failure: classify::failure(&said) })
+        let (number, message) = line.strip_prefix("Attempt ")?.split_once(" failed")?;
+        let message: String = message.trim_start_matches(':').trim().chars().take(LINE_CHARS).collect();
+        Some(Self { number: number.parse().ok()?, failure: classify::failure(&message) })
     }
 
     /// The text for the log.

@@ -102,11 +102,11 @@ impl Events {
 
     /// An error. A run that ends with `success` may have some.
     fn remark(&mut self, event: &Value, events: &mut Vec<Event>) {
-        let said = json::error_message(event);
-        if !said.is_empty() {
-            self.is_stopped |= said.starts_with(LOOP_DETECTED);
-            self.error.clone_from(&said);
-            events.push(notice(Level::Warning, said));
+        let message = json::error_message(event);
+        if !message.is_empty() {
+            self.is_stopped |= message.starts_with(LOOP_DETECTED);
+            self.error.clone_from(&message);
+            events.push(notice(Level::Warning, message));
         }
     }
 

@@ -11,7 +11,7 @@ fn run(stdout: &str) -> Replay {
     replay::<Gemini>(&turn("x"), stdout, Grouping::Each(1), ExitStatus::Code(0))
 }
 
-/// The verdict on a run that said this on standard error and exited with 1.
+/// The verdict on a run that printed this on standard error and exited with 1.
 fn failed_with(stderr: &str) -> Outcome {
     let mut transcript = <Gemini as Agent>::Transcript::new(&turn("x"));
     transcript.output(StreamName::Stderr, stderr);
@@ -74,17 +74,18 @@ fn case_029_a_limit_of_a_minute_is_known_by_its_delay_in_json_within_json() {
 
 #[test]
 fn case_030_a_daily_allowance_is_no_burst_limit() {
-    let quota = |said: &str| Failure::new(Category::Quota, "The usage limit of the account is reached", said).into();
-    for said in [
+    let quota =
+        |message: &str| Failure::new(Category::Quota, "The usage limit of the account is reached", message).into();
+    for message in [
         "429 RESOURCE_EXHAUSTED quotaId GenerateRequestsPerDayPerProjectPerModel-FreeTier",
         "You have exhausted your daily quota on this model.",
     ] {
-        assert_eq!(failed_with(said), quota(said));
+        assert_eq!(failed_with(message), quota(message));
     }
-    let said = "You have exhausted your capacity on this model. Your quota will reset after 49s.";
+    let message = "You have exhausted your capacity on this model. Your quota will reset after 49s.";
     let expected = Failure {
         retry: Some(RetryHint::AfterMs(49_000)),
-        ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", said)
+        ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", message)
     };
-    assert_eq!(failed_with(said), expected.into());
+    assert_eq!(failed_with(message), expected.into());
 }

@@ -10,8 +10,8 @@ fn lines(script: &Script) -> Vec<Value> {
         json!({ "type": "message", "role": "user", "content": "Say hello" }),
     ];
     for step in &script.steps {
-        let said = |text: &String| json!({ "type": "message", "role": "assistant", "content": text, "delta": true });
-        lines.extend(step.text.iter().map(said));
+        let message = |text: &String| json!({ "type": "message", "role": "assistant", "content": text, "delta": true });
+        lines.extend(step.text.iter().map(message));
         for call in &step.calls {
             let status = if call.is_error { "error" } else { "success" };
             let (id, input, output) = (&call.id, call.input(), &call.output);

@@ -125,22 +125,22 @@ fn an_error_is_read_in_every_common_form() {
 
 #[test]
 fn an_error_at_the_end_counts_and_one_followed_by_text_does_not() {
-    let said = r#"{"type":"content","content":"Two files."}"#;
+    let answer = r#"{"type":"content","content":"Two files."}"#;
     let error = r#"{"type":"result","is_error":true,"result":"quota exceeded"}"#;
-    let actual = run(STREAM, &format!("{said}\n{error}\n"));
+    let actual = run(STREAM, &format!("{answer}\n{error}\n"));
     assert_eq!(actual.events, vec![text("Two files.")]);
     assert_eq!(actual.outcome.failure.map(|failure| failure.category), Some(Category::Quota));
 
     let retried = r#"{"type":"error","message":"connection reset, trying again"}"#;
     for end in ["", r#"{"type":"result","result":"Two files."}"#, r#"{"type":"turn.completed"}"#] {
-        let actual = run(STREAM, &format!("{retried}\n{said}\n{end}\n"));
+        let actual = run(STREAM, &format!("{retried}\n{answer}\n{end}\n"));
         assert_eq!(actual, Replay { events: vec![text("Two files.")], outcome: finished(None) }, "{end}");
     }
 }
 
 #[test]
 fn errors_of_a_tool_or_the_user_are_not_errors_of_the_run() {
-    let said = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Two files."}]}}"#;
+    let answer = r#"{"type":"assistant","message":{"content":[{"type":"text","text":"Two files."}]}}"#;
     for other in [
         r#"{"type":"tool_result","is_error":true,"content":"no such file"}"#,
         r#"{"role":"tool","error":"no such file"}"#,
@@ -148,7 +148,7 @@ fn errors_of_a_tool_or_the_user_are_not_errors_of_the_run() {
         r#"{"type":"result","is_error":false,"error":null,"result":"Two files.","success":true}"#,
         r#"{"type":"warning","error":"the index is old"}"#,
     ] {
-        let actual = run(STREAM, &format!("{said}\n{other}\n"));
+        let actual = run(STREAM, &format!("{answer}\n{other}\n"));
         assert_eq!(actual, Replay { events: vec![text("Two files.")], outcome: finished(None) }, "{other}");
     }
 }

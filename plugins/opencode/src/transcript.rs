@@ -173,14 +173,14 @@ impl Events {
             }
             Some(_) | None => return,
         };
-        let Some(said) = field(if is_of_model { "error.error" } else { "error" }) else {
+        let Some(message) = field(if is_of_model { "error.error" } else { "error" }) else {
             return;
         };
-        events.push(notice(Level::Warning, said.clone()));
+        events.push(notice(Level::Warning, message.clone()));
         if is_of_model {
-            self.model_failed(classify::failure(&said), events);
+            self.model_failed(classify::failure(&message), events);
         }
-        self.logged = said;
+        self.logged = message;
     }
 
     /// The model failed, and opencode retries it, which helps only against short outages.
@@ -257,12 +257,12 @@ fn failure(event: &Value) -> Failure {
     let name = json::text(event, &["error", "name"]).unwrap_or_default();
     let body = json::text(data, &["responseBody"]).and_then(json::leading_object).unwrap_or(Value::Null);
     let code = ["code", "type", "status"].into_iter().find_map(|field| json::non_empty_text(&body, &["error", field]));
-    let told = json::at(event, &["error"]).or_else(|| json::at(event, &["message"])).map(json::error_message);
-    let said =
+    let fallback = json::at(event, &["error"]).or_else(|| json::at(event, &["message"])).map(json::error_message);
+    let message =
         json::non_empty_text(data, &["message"]).or(Some(name).filter(|name| !name.is_empty())).map(String::from);
-    let said = said.or(told).unwrap_or_default();
+    let message = message.or(fallback).unwrap_or_default();
     let status = json::integer(data, &["statusCode"]).and_then(|status| u64::try_from(status).ok());
-    let mut failure = ErrorReport::new(&said).status(status).code(code.unwrap_or(name)).failure();
+    let mut failure = ErrorReport::new(&message).status(status).code(code.unwrap_or(name)).failure();
     failure.retry = retry_after(data).or(failure.retry);
     failure
 }

@@ -33,7 +33,7 @@ fn session(id: &str) -> Event {
     Event::Session(id.into())
 }
 
-/// 889 sent, 222 from the cache, 289 said, 44 thought.
+/// 889 sent, 222 from the cache, 289 of the answer, 44 of reasoning.
 fn usage() -> Event {
     Event::Usage(Usage {
         scope: UsageScope::Step,
@@ -200,9 +200,9 @@ fn an_error_of_opencode_itself_is_classified_by_its_log() -> io::Result<()> {
 #[test]
 fn an_exhausted_quota_is_reported_once_and_at_once_although_opencode_retries() -> io::Result<()> {
     let stderr = fs::read_to_string(format!("{}/stderr", folder("quota429")))?;
-    let said = "AI_APICallError: You exceeded your current quota, please check your plan and billing details.";
-    let outcome = failed(Category::Quota, "The usage limit of the account is reached", said);
-    let warning = notice(Level::Warning, said);
+    let message = "AI_APICallError: You exceeded your current quota, please check your plan and billing details.";
+    let outcome = failed(Category::Quota, "The usage limit of the account is reached", message);
+    let warning = notice(Level::Warning, message);
     let mut events = vec![warning.clone(), Event::Done(outcome)];
     // The third line is of the small model that finds a title.
     events.extend([warning.clone(), warning.clone(), warning.clone(), warning]);
@@ -210,8 +210,8 @@ fn an_exhausted_quota_is_reported_once_and_at_once_although_opencode_retries() -
     Ok(())
 }
 
-fn model_failed(said: &str) -> String {
-    format!("level=ERROR message=\"stream error\" session.id=ses_a small=false error.error=\"{said}\"")
+fn model_failed(message: &str) -> String {
+    format!("level=ERROR message=\"stream error\" session.id=ses_a small=false error.error=\"{message}\"")
 }
 
 #[test]
@@ -232,11 +232,12 @@ fn the_third_consecutive_failure_of_the_model_ends_the_run() {
 
 #[test]
 fn a_long_wait_that_a_provider_asks_for_ends_the_run() {
-    let said = "429 Too Many Requests: try again in 2m 30s";
-    let (events, _) = stderr_only(&model_failed(said), ExitStatus::Code(1));
+    let message = "429 Too Many Requests: try again in 2m 30s";
+    let (events, _) = stderr_only(&model_failed(message), ExitStatus::Code(1));
     let retry = Some(RetryHint::AfterMs(150_000));
-    let failure = Failure { retry, ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", said) };
-    assert_eq!(events, vec![notice(Level::Warning, said), Event::Done(failure.into())]);
+    let failure =
+        Failure { retry, ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", message) };
+    assert_eq!(events, vec![notice(Level::Warning, message), Event::Done(failure.into())]);
 }
 
 #[test]

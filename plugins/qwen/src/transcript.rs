@@ -1,15 +1,15 @@
 //! The specifics of Qwen Code in its Claude-like events. The SDK reads the events and the dialogue.
 
 use agentbay_plugin_sdk::acp;
-use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens};
+use agentbay_plugin_sdk::claude::{ClaudeStream, InputTokens, StreamFormat};
 use agentbay_plugin_sdk::{Event, Outcome, Protocol, Turn, UsageScope, Value};
 
 use crate::{LOGIN_HINT, plan};
 
 /// Unlike Claude Code it includes cached tokens in the input, as OpenAI does, continues the counts of a resumed session, and prints a
 /// provider's error as the assistant's text before it reports the error.
-const DIALECT: Dialect =
-    Dialect { input_tokens: InputTokens::All, error_prefix: "[API Error: ", usage_scope: UsageScope::Thread };
+const FORMAT: StreamFormat =
+    StreamFormat { input_tokens: InputTokens::All, error_prefix: "[API Error: ", usage_scope: UsageScope::Thread };
 
 /// The transcript of one run.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Protocol for Events {
     const LOGIN_HINT: &'static str = LOGIN_HINT;
 
     fn new(turn: &Turn) -> Self {
-        Self(ClaudeStream::new(DIALECT).suppress_text(turn.output_schema.is_some()))
+        Self(ClaudeStream::new(FORMAT).suppress_text(turn.output_schema.is_some()))
     }
 
     fn input(turn: &Turn) -> String {

@@ -154,16 +154,16 @@ fn the_prompt_is_plain_text_if_the_answer_follows_a_schema() {
 
 #[test]
 fn a_rate_limit_that_mentions_a_quota_is_a_rate_limit() {
-    let said = "[API Error: 429 Rate limit reached for m. Please try again in 2s.]\n\
+    let message = "[API Error: 429 Rate limit reached for m. Please try again in 2s.]\n\
                 Possible quota limitations in place or slow response times detected. Please wait and try again later.";
     let result = Value::from_iter([
         ("type", Value::from("result")),
         ("is_error", Value::from(true)),
-        ("error", Value::from_iter([("message", said)])),
+        ("error", Value::from_iter([("message", message)])),
     ]);
     let failure = Failure {
         retry: Some(RetryHint::AfterMs(2000)),
-        ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", said)
+        ..Failure::new(Category::RateLimit, "The provider's rate limit is reached", message)
     };
     assert_eq!(run(&result.to_string(), ExitStatus::Code(1)).outcome, failure.into());
 }

@@ -3,12 +3,12 @@
 use agentbay_plugin_sdk::classify::{ErrorReport, failure};
 use agentbay_plugin_sdk::{Category, Failure, RetryHint, WallClock};
 
-fn category(said: &str) -> Category {
-    failure(said).category
+fn category(text: &str) -> Category {
+    failure(text).category
 }
 
-fn retry(said: &str) -> Option<RetryHint> {
-    failure(said).retry
+fn retry(text: &str) -> Option<RetryHint> {
+    failure(text).retry
 }
 
 fn clock(hour: u8, minute: u8, zone: Option<&str>) -> WallClock {
@@ -85,14 +85,14 @@ fn every_pattern_of_the_protocol_has_its_category() {
     ];
     for (expected, words) in patterns {
         for word in words {
-            for said in [
+            for text in [
                 (*word).to_owned(),
                 word.replace(['_', '.'], " "),
                 format!("Error: {word}"),
                 format!("failed: {{\"error\":{{\"code\":\"{word}\"}}}}\n"),
                 format!("API Error: {word}: see the log"),
             ] {
-                assert_eq!(category(&said), expected, "{said}");
+                assert_eq!(category(&text), expected, "{text}");
             }
         }
     }
@@ -100,7 +100,7 @@ fn every_pattern_of_the_protocol_has_its_category() {
 
 #[test]
 fn a_number_is_a_status_only_in_the_position_of_one() {
-    for said in [
+    for text in [
         "HTTP/1.1 503",
         "unexpected status 500: oops",
         "request failed (502)",
@@ -108,9 +108,9 @@ fn a_number_is_a_status_only_in_the_position_of_one() {
         r#"{"error":{"code":500}}"#,
         "503 from upstream",
     ] {
-        assert_eq!(category(said), Category::Server, "{said}");
+        assert_eq!(category(text), Category::Server, "{text}");
     }
-    for said in [
+    for text in [
         "4290 tokens",
         "port 500",
         "line 404",
@@ -121,14 +121,14 @@ fn a_number_is_a_status_only_in_the_position_of_one() {
         "1429",
         "a500b",
     ] {
-        assert_eq!(category(said), Category::Unknown, "{said}");
+        assert_eq!(category(text), Category::Unknown, "{text}");
     }
 }
 
 #[test]
 fn words_match_at_word_boundaries_only() {
-    for said in ["prorate limits", "the accelerate limit", "unthrottled", "xenoent", ""] {
-        assert_eq!(category(said), Category::Unknown, "{said}");
+    for text in ["prorate limits", "the accelerate limit", "unthrottled", "xenoent", ""] {
+        assert_eq!(category(text), Category::Unknown, "{text}");
     }
     assert_eq!(category("RateLimitError"), Category::RateLimit);
     assert_eq!(category("It was throttled."), Category::RateLimit);
@@ -143,7 +143,7 @@ fn unrecognised_text_is_unknown_and_kept_as_detail() {
 
 #[test]
 fn a_status_takes_precedence_over_less_specific_text() {
-    let with = |status: u64, said: &str| ErrorReport::new(said).status(status).failure().category;
+    let with = |status: u64, text: &str| ErrorReport::new(text).status(status).failure().category;
     assert_eq!(with(400, "the model was overloaded with 500 fields"), Category::Validation);
     assert_eq!(with(500, "request timed out"), Category::Server);
     assert_eq!(with(404, "unauthorized"), Category::NotFound);
@@ -160,7 +160,7 @@ fn a_status_takes_precedence_over_less_specific_text() {
 
 #[test]
 fn a_status_takes_precedence_over_a_code_and_a_code_over_text() {
-    let with = |code: &str, said: &str| ErrorReport::new(said).code(code).failure().category;
+    let with = |code: &str, text: &str| ErrorReport::new(text).code(code).failure().category;
     assert_eq!(with("connection_failed", "500 times"), Category::Network);
     assert_eq!(with("rate_limit_error", "You exceeded your current quota"), Category::Quota);
     assert_eq!(with("something_new", "unauthorized"), Category::Authentication);
@@ -190,9 +190,9 @@ fn retry_delays_are_read_in_every_form() {
         ("429, try again in 5 parsecs", 1000),
         ("429, try again later. 3 tries left", 1000),
     ];
-    for (said, wait) in cases {
-        let failure = failure(said);
-        assert_eq!((failure.category, failure.retry), (Category::RateLimit, Some(RetryHint::AfterMs(wait))), "{said}");
+    for (text, wait) in cases {
+        let failure = failure(text);
+        assert_eq!((failure.category, failure.retry), (Category::RateLimit, Some(RetryHint::AfterMs(wait))), "{text}");
     }
 }
 
@@ -220,13 +220,13 @@ fn a_quota_has_a_reset_time() {
         (r#"{"type":"usage_limit_reached","resets_at":1735689600}"#, RetryHint::AtEpochMs(1_735_689_600_000)),
         ("usage limit, try again in 3 days 4 hours 5 minutes", RetryHint::AfterMs(273_900_000)),
     ];
-    for (said, hint) in cases {
-        let failure = failure(said);
-        assert_eq!((failure.category, failure.retry), (Category::Quota, Some(hint)), "{said}");
+    for (text, hint) in cases {
+        let failure = failure(text);
+        assert_eq!((failure.category, failure.retry), (Category::Quota, Some(hint)), "{text}");
     }
-    for said in ["usage limit, resets at 25:00", "usage limit, resets 13pm", "usage limit, resets 3", "usage limit|17"]
+    for text in ["usage limit, resets at 25:00", "usage limit, resets 13pm", "usage limit, resets 3", "usage limit|17"]
     {
-        assert_eq!(retry(said), None, "{said}");
+        assert_eq!(retry(text), None, "{text}");
     }
 }
 
@@ -272,9 +272,9 @@ fn case_034_errors_without_a_status_are_classified_by_their_text() {
 
 #[test]
 fn case_078_a_folder_that_is_not_trusted_is_a_matter_of_configuration() {
-    let said = "Not inside a trusted directory and --skip-git-repo-check was not specified.";
+    let text = "Not inside a trusted directory and --skip-git-repo-check was not specified.";
     let message = "The CLI does not trust the folder it was started in";
-    assert_eq!(failure(said), Failure::new(Category::Configuration, message, said));
+    assert_eq!(failure(text), Failure::new(Category::Configuration, message, text));
 }
 
 #[test]
@@ -282,23 +282,23 @@ fn a_huge_report_is_cut_and_no_input_is_a_panic() {
     let huge = "é".repeat(100_000);
     let cut = failure(&huge);
     assert_eq!((cut.category, cut.detail.len()), (Category::Unknown, 16 * 1024));
-    for said in
+    for text in
         ["|", "retry", "retry after", "retry after 99999999999999999999999999 seconds", "again in 1.", "\\", "reset ("]
     {
-        let _ = failure(said);
+        let _ = failure(text);
     }
 }
 
 proptest::proptest! {
     #[test]
-    fn no_words_are_a_panic(said in "(retry|reset|again| |in|at|[0-9]{1,30}|[:.|()/+-]|[ampstdh]|\\PC){0,40}") {
-        let _ = failure(&said);
+    fn no_words_are_a_panic(text in "(retry|reset|again| |in|at|[0-9]{1,30}|[:.|()/+-]|[ampstdh]|\\PC){0,40}") {
+        let _ = failure(&text);
     }
 }
 
 #[test]
 fn messages_of_the_operating_system_are_never_authentication_or_quota_failures() {
-    for said in [
+    for text in [
         "Error: EACCES: permission denied, open '/home/u/.codex/auth.json'",
         "/usr/bin/env: ‘node’: Permission denied",
         "sh: 1: /opt/cli/bin/cli: Permission denied",
@@ -320,16 +320,16 @@ fn messages_of_the_operating_system_are_never_authentication_or_quota_failures()
         "Error: self-signed certificate in certificate chain",
         "error: unknown certificate verification error",
     ] {
-        assert_eq!(category(said), Category::Configuration, "{said}");
+        assert_eq!(category(text), Category::Configuration, "{text}");
     }
-    for said in [
+    for text in [
         "PERMISSION_DENIED: Permission denied on resource project x.",
         "7 PERMISSION_DENIED: Cloud Code API is disabled",
         "Error: permission denied: your key has no access to the model",
         "git@github.com: Permission denied (publickey).",
         "Permission denied for //cloudresource/projects/x",
     ] {
-        assert_eq!(category(said), Category::Authentication, "{said}");
+        assert_eq!(category(text), Category::Authentication, "{text}");
     }
     // A status of the provider beats them.
     assert_eq!(ErrorReport::new("EACCES").status(403).failure().category, Category::Authentication);
@@ -337,7 +337,7 @@ fn messages_of_the_operating_system_are_never_authentication_or_quota_failures()
 
 #[test]
 fn the_messages_of_bun_for_a_lost_connection_are_known() {
-    for said in [
+    for text in [
         "The socket connection was closed unexpectedly. For more information, pass `verbose: true` in the second argument to fetch()",
         "Unable to connect. Is the computer able to access the url?",
         "Was there a typo in the url or port?",
@@ -345,7 +345,7 @@ fn the_messages_of_bun_for_a_lost_connection_are_known() {
         "ConnectionClosed: fetch",
         "FailedToOpenSocket",
     ] {
-        assert_eq!(category(said), Category::Network, "{said}");
+        assert_eq!(category(text), Category::Network, "{text}");
     }
     assert_eq!(category("TimeoutError: The operation timed out."), Category::Timeout);
 }

@@ -1,13 +1,13 @@
 //! The reader of Claude-like `stream-json`, on lines that the recorded runs do not have.
 
-use agentbay_plugin_sdk::claude::{ClaudeStream, Dialect, InputTokens, user_message};
+use agentbay_plugin_sdk::claude::{ClaudeStream, InputTokens, StreamFormat, user_message};
 use agentbay_plugin_sdk::{
     Event, Level, Outcome, Stop, ToolCall, ToolResult, Usage, UsageScope, Value, classify, finished, notice,
 };
 
 fn read(input_tokens: InputTokens, lines: &str) -> (Vec<Event>, ClaudeStream) {
-    let dialect = Dialect { input_tokens, error_prefix: "[API Error: ", usage_scope: UsageScope::Run };
-    let mut stream = ClaudeStream::new(dialect);
+    let format = StreamFormat { input_tokens, error_prefix: "[API Error: ", usage_scope: UsageScope::Run };
+    let mut stream = ClaudeStream::new(format);
     let mut events = Vec::new();
     for line in lines.lines() {
         let value: Value = line.parse().unwrap_or_default();
@@ -90,7 +90,7 @@ fn a_session_is_emitted_once() {
 }
 
 #[test]
-fn input_tokens_include_cached_ones_for_every_dialect() {
+fn input_tokens_include_cached_ones_for_every_format() {
     let line = r#"{"type":"result","is_error":false,"usage":{"input_tokens":10,"cache_read_input_tokens":4,"cache_creation_input_tokens":3,"output_tokens":7}}"#;
     for (kind, input) in [(InputTokens::All, 10), (InputTokens::Uncached, 17)] {
         let usage = Usage { scope: UsageScope::Run, input, cached_input: 4, cache_write: 3, output: 7, reasoning: 0 };
@@ -113,8 +113,8 @@ fn is_error_determines_the_outcome_and_the_subtype_does_not() {
         (r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["a","b"]}"#, "a\nb"),
         (r#"{"type":"result","is_error":true}"#, ""),
     ];
-    for (line, said) in cases {
-        assert_eq!(events(line), vec![Event::Done(classify::failure(said).into())]);
+    for (line, text) in cases {
+        assert_eq!(events(line), vec![Event::Done(classify::failure(text).into())]);
     }
 }
 
@@ -153,9 +153,9 @@ fn a_message_that_continues_after_the_token_limit_is_not_separated() {
     assert_eq!(events(lines), vec![text("One "), text("two."), Event::TextBreak, text("Three.")]);
 }
 
-fn delta(said: &str) -> String {
+fn delta(text: &str) -> String {
     format!(
-        r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{said}"}}}}}}"#
+        r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}}}"#
     ) + "\n"
 }
 

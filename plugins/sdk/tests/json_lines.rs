@@ -24,9 +24,9 @@ impl Protocol for Talker {
 
     fn read(&mut self, event: &Value, events: &mut Vec<Event>) -> bool {
         let text = |name: &str| json::text(event, &[name]);
-        events.extend(text("say").map(|said| Event::Text(said.into())));
+        events.extend(text("say").map(|text| Event::Text(text.into())));
         events.extend(text("end").map(|answer| Event::Done(finished(Some(answer.into())))));
-        let failure = |said: &str| Event::Done(Failure::new(Category::Authentication, "No", said).into());
+        let failure = |text: &str| Event::Done(Failure::new(Category::Authentication, "No", text).into());
         events.extend(text("fail").map(failure));
         ["say", "end", "fail"].iter().any(|name| text(name).is_some())
     }
@@ -68,8 +68,8 @@ fn standard_error_explains_a_failed_run() {
 
 #[test]
 fn text_of_the_assistant_about_errors_is_not_an_error() {
-    let said = r#"{"say":"HTTP 429 rate_limit, not logged in"}"#;
-    assert_eq!(outcome(said, "", ExitStatus::Code(1)), failed(Category::Unknown, "CLI failed", ""));
+    let text = r#"{"say":"HTTP 429 rate_limit, not logged in"}"#;
+    assert_eq!(outcome(text, "", ExitStatus::Code(1)), failed(Category::Unknown, "CLI failed", ""));
     let answer = finished(Some("429 rate_limit".into()));
     assert_eq!(outcome("429 rate_limit", "", ExitStatus::Code(0)), answer);
 }
@@ -147,8 +147,8 @@ fn a_successful_end_without_text_is_a_failure_with_an_incomplete_event() {
         events.filter(|event| matches!(event, Event::Done(_))).collect::<Vec<_>>()
     };
     let end = Event::Done(finished(Some(String::new())));
-    let (broken, ended, said) = ("{\"say\":\"half", "{\"end\":\"\"}", "{\"say\":\"a\"}");
-    assert_eq!(dones(&format!("{said}\n{broken}\n{ended}")), std::slice::from_ref(&end));
+    let (broken, ended, text) = ("{\"say\":\"half", "{\"end\":\"\"}", "{\"say\":\"a\"}");
+    assert_eq!(dones(&format!("{text}\n{broken}\n{ended}")), std::slice::from_ref(&end));
     assert_eq!(dones(&format!("{broken}\n{ended}")), std::slice::from_ref(&failed));
     assert_eq!(dones(&format!("{ended}\n{broken}\n{{}}")), [end, failed]);
 }

@@ -1,6 +1,6 @@
 """The plugin: how {{name}}-cli is started, and what its output means.
 
-It touches nothing of the machine: text comes in, values go out. What each value means is said in wit/agent.wit; `build`
+It touches nothing of the machine: text comes in, values go out. What each value means is documented in wit/agent.wit; `build`
 writes the same as Python into wit_world/, where an editor finds it. This file has the name of the contract's interface,
 `agent`, since that is where componentize-py looks for the class `Transcript`.
 
@@ -75,22 +75,22 @@ class Transcript(wit.Transcript):
 
     def read(self, line: str) -> list[wit.Event]:
         """Reads one line. Add the events of your CLI here."""
-        said = json_object(line)
-        match said.get("type"):
+        event = json_object(line)
+        match event.get("type"):
             case "session":
-                return [wit.Event_Session(string(said, "id"))]
+                return [wit.Event_Session(string(event, "id"))]
             case "text":
-                return [wit.Event_Text(string(said, "text"))]
+                return [wit.Event_Text(string(event, "text"))]
             case "tool":
-                given = json.dumps(said.get("input", {}), separators=(",", ":"))
-                return [wit.Event_ToolCall(wit.ToolCall(string(said, "id"), string(said, "name"), given))]
+                given = json.dumps(event.get("input", {}), separators=(",", ":"))
+                return [wit.Event_ToolCall(wit.ToolCall(string(event, "id"), string(event, "name"), given))]
             case "result":
-                failed = said.get("is_error") is True
-                return [wit.Event_ToolResult(wit.ToolResult(string(said, "id"), string(said, "output"), failed))]
+                failed = event.get("is_error") is True
+                return [wit.Event_ToolResult(wit.ToolResult(string(event, "id"), string(event, "output"), failed))]
             case "usage":
-                return [wit.Event_Usage(usage(said))]
+                return [wit.Event_Usage(usage(event))]
             case "error":
-                self.error = said
+                self.error = event
             case "done":  # the turn is over, regardless of what the process does next
                 return [wit.Event_Done(wit.Outcome(wit.Stop.END_TURN, None, None))]
         return []  # unknown: formats change
@@ -103,7 +103,7 @@ class Transcript(wit.Transcript):
             case wit.ExitStatus_Code(0):
                 why = failure(wit.Category.UNKNOWN, f"{PROGRAM} ended before it had finished its turn")
             case _ if self.error is not None:
-                why = told(self.error)
+                why = reported(self.error)
             case _:
                 why = failure(wit.Category.UNKNOWN, "CLI failed")
         return wit.Outcome(wit.Stop.END_TURN, why, None)
@@ -117,7 +117,7 @@ def value(option: str, text: str) -> str:
     raise Err(failure(wit.Category.VALIDATION, message))
 
 
-def told(error: dict) -> wit.Failure:
+def reported(error: dict) -> wit.Failure:
     """The CLI's error event as a failure. The category determines retry, fallback and the HTTP status."""
     message = string(error, "message")
     match error.get("kind"):
@@ -145,29 +145,29 @@ def failure(
     return wit.Failure(category, message, detail, retry)
 
 
-def usage(said: dict) -> wit.Usage:
+def usage(record: dict) -> wit.Usage:
     """The tokens of the run so far: a later record replaces an earlier one."""
     scope = wit.UsageScope.RUN
-    return wit.Usage(scope, count(said, "input"), 0, 0, count(said, "output"), 0)
+    return wit.Usage(scope, count(record, "input"), 0, 0, count(record, "output"), 0)
 
 
 def json_object(line: str) -> dict:
     """The object in a line; empty if it is not a JSON object."""
     try:
-        said = json.loads(line)
+        parsed = json.loads(line)
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return parsed if isinstance(parsed, dict) else {}
 
 
-def string(said: dict, name: str) -> str:
+def string(record: dict, name: str) -> str:
     """A field that is missing or has another type counts as absent."""
-    field = said.get(name)
+    field = record.get(name)
     # JSON can contain a lone surrogate, which the host would refuse.
     return field.encode("utf-8", "replace").decode() if isinstance(field, str) else ""
 
 
-def count(said: dict, name: str) -> int:
+def count(record: dict, name: str) -> int:
     """A number of tokens or seconds."""
-    field = said.get(name)
+    field = record.get(name)
     return field if type(field) is int and 0 <= field < 1 << 53 else 0

@@ -24,9 +24,9 @@ WAIT = re.compile(
 SIZES = {"ms": 1, "s": 1e3, "sec": 1e3, "m": 60e3, "min": 60e3, "h": 3600e3, "hr": 3600e3, "d": 86400e3}
 
 
-def classify(said: str) -> wit.Failure:
+def classify(text: str) -> wit.Failure:
     """The failure: category, a message for the client, the text as detail, and a retry hint if there is one."""
-    detail = said[:16384]
+    detail = text[:16384]
     words = spaced(detail)
     wait = wait_of(detail)
     category, message = "unknown", "CLI failed"

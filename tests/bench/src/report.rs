@@ -48,8 +48,8 @@ pub struct Report {
 
 impl Program {
     pub(crate) fn of(binary: &Binary) -> Self {
-        let said = binary.program.to_str().and_then(|program| machine::output(program, &["--version"]));
-        let version = said.and_then(|said| said.lines().next().map(str::to_owned)).unwrap_or_default();
+        let output = binary.program.to_str().and_then(|program| machine::output(program, &["--version"]));
+        let version = output.and_then(|output| output.lines().next().map(str::to_owned)).unwrap_or_default();
         Self { name: binary.name.clone(), version }
     }
 }

@@ -14,8 +14,8 @@ pub fn transcript<A: Agent>(data: &[u8]) {
     for group in lines.chunks(usize::from(grouping % 8) + 1) {
         match group[0].strip_prefix('!') {
             Some(first) => {
-                let said = [&[first], &group[1..]].concat().join("\n");
-                transcript.output(StreamName::Stderr, &said);
+                let text = [&[first], &group[1..]].concat().join("\n");
+                transcript.output(StreamName::Stderr, &text);
             }
             None => {
                 transcript.output(StreamName::Stdout, &group.join("\n"));

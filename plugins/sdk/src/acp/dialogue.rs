@@ -288,15 +288,15 @@ impl<D: Dialect> Dialogue<D> {
         let message = message.strip_prefix(INTERNAL_ERROR).unwrap_or(message).trim_start_matches([':', ' ']);
         let details = json::non_empty_text(error, &["data", "details"]).map(String::from);
         let details = details.unwrap_or_else(|| json::to_text(error, &["data"]));
-        let said = [message, &details].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n");
+        let text = [message, &details].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n");
         if json::integer(error, &["code"]) == Some(AUTH_REQUIRED) {
-            let failure = Failure::new(Category::Authentication, "The agent is not logged in", said);
+            let failure = Failure::new(Category::Authentication, "The agent is not logged in", text);
             return failure.with_login_hint(&self.login);
         }
-        let code = if said == BROKEN_OFF { "connection closed" } else { "" };
-        let failure = ErrorReport::new(&said).code(code).failure().with_login_hint(&self.login);
+        let code = if text == BROKEN_OFF { "connection closed" } else { "" };
+        let failure = ErrorReport::new(&text).code(code).failure().with_login_hint(&self.login);
         if failure.category == Category::Unknown && id == SESSION && self.turn.session.is_some() {
-            return Failure::new(Category::NotFound, "The agent cannot load the session", said);
+            return Failure::new(Category::NotFound, "The agent cannot load the session", text);
         }
         failure
     }

@@ -1,5 +1,5 @@
 //! Claude-like `stream-json`, which several CLIs print: `system`, `stream_event` (deltas), `assistant` and `user` (whole messages)
-//! and `result`. A [`Dialect`] has the differences between the CLIs. `result.rs` reads the `result`, `possible_error.rs` errors that
+//! and `result`. A [`StreamFormat`] has the differences between the CLIs. `result.rs` reads the `result`, `possible_error.rs` errors that
 //! are printed as text.
 
 mod possible_error;
@@ -25,7 +25,7 @@ pub enum InputTokens {
 
 /// The differences between CLIs that print Claude-like events.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dialect {
+pub struct StreamFormat {
     /// What the CLI's `input_tokens` includes.
     pub input_tokens: InputTokens,
     /// Prefix of a provider's error that the CLI prints as text of the assistant; empty if it does not. Such an error extends to the
@@ -50,7 +50,7 @@ const KIND_CHARS: usize = 60;
 /// The reader of one Claude-like stream.
 #[derive(Debug)]
 pub struct ClaudeStream {
-    dialect: Dialect,
+    format: StreamFormat,
     /// Text is not emitted: the answer is the one in the `result`.
     suppresses_text: bool,
     session: String,
@@ -76,14 +76,14 @@ pub struct ClaudeStream {
 }
 
 impl ClaudeStream {
-    /// A reader for this dialect.
-    pub fn new(dialect: Dialect) -> Self {
+    /// A reader for this format.
+    pub fn new(format: StreamFormat) -> Self {
         Self {
-            dialect,
+            format,
             suppresses_text: false,
             session: String::new(),
             answer_text: AnswerText::default(),
-            possible_error: PossibleError::new(dialect.error_prefix),
+            possible_error: PossibleError::new(format.error_prefix),
             message: String::new(),
             text_came: false,
             reasoning_came: false,
@@ -141,7 +141,7 @@ impl ClaudeStream {
                 events,
             ),
             "turn.completed" => {
-                events.extend(usage_of(line, self.dialect.usage_scope).map(Event::Usage));
+                events.extend(usage_of(line, self.format.usage_scope).map(Event::Usage));
                 events.push(Event::Done(finished(None)));
             }
             _ => return false,
@@ -309,9 +309,9 @@ impl ClaudeStream {
                 .push(notice(Level::Warning, format!("the tool {} was not allowed", to_text(denial, &["tool_name"]))));
         }
         if json::at(line, &["usage"]).is_some_and(Value::is_object) {
-            let reported = result::usage(line, self.dialect);
+            let reported = result::usage(line, self.format);
             // The counts of each turn start at 0, unless they are the session's.
-            let earlier = self.earlier.filter(|_| self.dialect.usage_scope != UsageScope::Thread);
+            let earlier = self.earlier.filter(|_| self.format.usage_scope != UsageScope::Thread);
             let usage = earlier.map_or(reported, |earlier| reported.plus(earlier));
             self.earlier = Some(usage);
             events.push(Event::Usage(usage));

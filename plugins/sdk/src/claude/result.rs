@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Dialect, InputTokens};
+use super::{InputTokens, StreamFormat};
 use crate::classify::ErrorReport;
 use crate::json::{self, count, is_true, items, non_empty_text, text, to_text};
 use crate::{Outcome, Stop, Usage, finished};
@@ -50,15 +50,15 @@ fn error_text(line: &Value) -> String {
 }
 
 /// The token counts.
-pub(super) fn usage(line: &Value, dialect: Dialect) -> Usage {
+pub(super) fn usage(line: &Value, format: StreamFormat) -> Usage {
     let tokens = |name: &str| count(line, &["usage", name]);
     let cached_input = tokens("cache_read_input_tokens");
     let cache_write = tokens("cache_creation_input_tokens");
     let reported = tokens("input_tokens");
-    let input = match dialect.input_tokens {
+    let input = match format.input_tokens {
         InputTokens::All => reported,
         InputTokens::Uncached => reported.saturating_add(cached_input).saturating_add(cache_write),
     };
     let reasoning = count(line, &["usage", "output_tokens_details", "thinking_tokens"]);
-    Usage { scope: dialect.usage_scope, input, cached_input, cache_write, output: tokens("output_tokens"), reasoning }
+    Usage { scope: format.usage_scope, input, cached_input, cache_write, output: tokens("output_tokens"), reasoning }
 }

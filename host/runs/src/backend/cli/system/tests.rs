@@ -4,7 +4,7 @@ use super::*;
 
 const AUTH: &str = "The CLI is not logged in, or its credentials were refused";
 
-/// What a failure becomes whose CLI said this and exited with this code.
+/// The failure of a CLI that printed this on standard error and exited with this code.
 fn named(category: Category, exit: i32, stderr: &str) -> (Category, String) {
     let mut failure = Failure::new(category, AUTH, "");
     let exit = Some(ExitStatus::Code(exit));
@@ -24,7 +24,7 @@ fn a_program_that_a_launcher_does_not_find_is_named() {
              with"
         ))
     };
-    for (said, name) in [
+    for (stderr, name) in [
         ("env: 'node': No such file or directory", "`node`"),
         ("env: ‘node’: No such file or directory", "`node`"),
         ("/usr/bin/env: 'node': No such file or directory\n/usr/bin/env: use -[v]S to pass options", "`node`"),
@@ -39,10 +39,10 @@ fn a_program_that_a_launcher_does_not_find_is_named() {
         ("npx: it was not found", "a program that it needs"),
     ] {
         for category in [Category::NotFound, Category::Unknown, Category::Authentication] {
-            assert_eq!(named(category, 127, said), missing(name), "{said}");
+            assert_eq!(named(category, 127, stderr), missing(name), "{stderr}");
         }
         // An agent that ran a command without success has ended in another way.
-        assert_ne!(named(Category::NotFound, 1, said), missing(name), "{said}");
+        assert_ne!(named(Category::NotFound, 1, stderr), missing(name), "{stderr}");
     }
 }
 
@@ -54,7 +54,7 @@ fn an_error_of_the_system_is_not_a_missing_login() {
     let memory = "the CLI ran out of memory: give it more, or lower `limits.runs`";
     let files = "the CLI can open no more files: raise `ulimit -n`, or lower `limits.runs`";
     let library = "a library that the CLI needs is missing or too old: install it, or the CLI's build for this system";
-    for (said, message) in [
+    for (stderr, message) in [
         ("Error: EACCES: permission denied, mkdir '/home/u/.codex'", permission("`/home/u/.codex`")),
         (
             "Error: EACCES: permission denied, open '/h/.x'\n    at Object.open (node:fs:1)\n  errno: -13,",
@@ -83,14 +83,14 @@ fn an_error_of_the_system_is_not_a_missing_login() {
         ("x: /lib/libc.so.6: version `GLIBC_2.38' not found (required by x)", library.to_owned()),
     ] {
         for category in [Category::Authentication, Category::NotFound, Category::Unknown] {
-            assert_eq!(named(category, 1, said), configuration(&message), "{said}");
+            assert_eq!(named(category, 1, stderr), configuration(&message), "{stderr}");
         }
     }
 }
 
 #[test]
 fn settings_that_cannot_be_read_are_reported_with_their_file() {
-    for (said, file) in [
+    for (stderr, file) in [
         ("Error in /h/.gemini/settings.json: Expected ',' or '}' in JSON at position 20", "`/h/.gemini/settings.json`"),
         ("Error loading config.toml: TOML parse error at line 1, column 5", "`config.toml`"),
         (
@@ -102,7 +102,7 @@ fn settings_that_cannot_be_read_are_reported_with_their_file() {
     ] {
         for category in [Category::Validation, Category::Configuration, Category::Unknown] {
             let message = format!("the CLI cannot read its settings in {file}: correct them");
-            assert_eq!(named(category, 1, said), configuration(&message), "{said}");
+            assert_eq!(named(category, 1, stderr), configuration(&message), "{stderr}");
         }
     }
 }
@@ -116,7 +116,7 @@ fn a_program_that_is_being_written_may_be_retried() {
 #[test]
 fn remarks_beside_another_failure_do_not_change_it() {
     let remark = "Ripgrep not available: spawn /opt/rg EACCES. Falling back to built-in grep.";
-    for (category, said) in [
+    for (category, stderr) in [
         (Category::Authentication, format!("{remark}\nNo auth type is selected")),
         (Category::Authentication, "Please log in\nError: EACCES: permission denied, open '/h/.x/log'".to_owned()),
         (Category::Authentication, "403 PERMISSION_DENIED: Permission denied on resource project p".to_owned()),
@@ -127,7 +127,7 @@ fn remarks_beside_another_failure_do_not_change_it() {
         (Category::Network, "fetch failed\nError: EACCES: permission denied, connect '/x'".to_owned()),
         (Category::NotFound, "No conversation found with session ID 1".to_owned()),
     ] {
-        assert_eq!(named(category, 1, &said), (category, AUTH.to_owned()), "{said}");
+        assert_eq!(named(category, 1, &stderr), (category, AUTH.to_owned()), "{stderr}");
     }
 }
 
