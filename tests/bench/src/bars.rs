@@ -73,7 +73,8 @@ impl Bar {
 }
 
 const MS: f64 = 1e-3;
-const MIB: f64 = 1024.0 * 1024.0;
+const KIB: f64 = 1024.0;
+const MIB: f64 = 1024.0 * KIB;
 
 const fn bar(
     group: Group,
@@ -160,5 +161,29 @@ pub(crate) const BARS: &[Bar] = &[
         AtMost(32.0 * MIB),
         mebibytes,
         "it runs beside an editor and a browser all day",
+    ),
+    bar(
+        Group::Memory,
+        "memory per open stream",
+        Median,
+        AtMost(150.0 * KIB),
+        mebibytes,
+        "a thousand streams fit beside a thousand agents",
+    ),
+    bar(
+        Group::Memory,
+        "resident memory after the streams",
+        Median,
+        AtMost(64.0 * MIB),
+        mebibytes,
+        "a burst does not cost memory for the rest of the day",
+    ),
+    bar(
+        Group::Reload,
+        "rename of a component to its first answer",
+        Median,
+        AtMost(500.0 * MS),
+        seconds,
+        "an author who saves a plugin asks it at once",
     ),
 ];

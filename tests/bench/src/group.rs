@@ -23,14 +23,31 @@ pub enum Group {
     Crowd,
     /// The time of a run in a large repository.
     Repository,
+    /// The time of a run with a long prompt.
+    Prompt,
     /// The delay of a delta.
     Delay,
+    /// The time from a cancellation to the end of the last process.
+    Cancel,
+    /// The time from the rename of a component to its first answer.
+    Reload,
 }
 
 impl Group {
     /// All groups, in the order of measurement.
-    pub const ALL: [Self; 8] =
-        [Self::Start, Self::Memory, Self::Time, Self::InFlight, Self::Rate, Self::Crowd, Self::Repository, Self::Delay];
+    pub const ALL: [Self; 11] = [
+        Self::Start,
+        Self::Memory,
+        Self::Reload,
+        Self::Time,
+        Self::InFlight,
+        Self::Rate,
+        Self::Crowd,
+        Self::Repository,
+        Self::Prompt,
+        Self::Delay,
+        Self::Cancel,
+    ];
 
     /// The name for the command line.
     pub fn name(self) -> &'static str {
@@ -42,7 +59,10 @@ impl Group {
             Self::Rate => "rate",
             Self::Crowd => "crowd",
             Self::Repository => "repository",
+            Self::Prompt => "prompt",
             Self::Delay => "delay",
+            Self::Cancel => "cancel",
+            Self::Reload => "reload",
         }
     }
 
@@ -52,7 +72,8 @@ impl Group {
             Self::Start | Self::Memory | Self::Crowd | Self::Repository => 40,
             Self::Time => 60,
             Self::InFlight | Self::Rate => 80,
-            Self::Delay => 25,
+            Self::Delay | Self::Reload => 25,
+            Self::Prompt | Self::Cancel => 20,
         })
     }
 }

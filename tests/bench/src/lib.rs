@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`plan`], [`group`] | the extent of the measurement, and its groups of figures |
 //! | `site`, `repository`, `crowd` | the place where a program is measured: configuration, repository, CLIs, other processes |
-//! | `server`, `direct`, `client`, `answer` | the running server, the CLI run directly, and the result of one run |
+//! | `server`, `direct`, `answer` | the running server, the CLI run directly, and the result of one run |
+//! | `client`, `open_stream`, `connection` | clients of the server |
 //! | `measure` | the runs and their order |
 //! | [`row`], [`statistics`] | figures and their statistics |
 //! | [`report`], `table`, [`machine`] | figures as text, and the machine |
@@ -16,11 +17,13 @@ mod bars;
 pub mod check;
 mod client;
 mod clock;
+mod connection;
 mod crowd;
 mod direct;
 pub mod group;
 pub mod machine;
 mod measure;
+mod open_stream;
 pub mod plan;
 pub mod report;
 mod repository;

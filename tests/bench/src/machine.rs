@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{fmt, fs, thread};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
 /// The share of the processors that other processes may use during the benchmark.
@@ -77,6 +78,13 @@ fn processor_time() -> Option<(u64, u64)> {
     let ticks: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
     // Waiting for a disk is idle too.
     Some((ticks.get(3)? + ticks.get(4)?, ticks.iter().sum()))
+}
+
+/// Allows this process, and those that it starts, as many open files as the system permits.
+pub(crate) fn allow_open_files() {
+    let limit = getrlimit(Resource::Nofile);
+    // Without it a measurement that needs more fails with the reason.
+    let _refused = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
 #[expect(clippy::disallowed_methods, reason = "programs of the system are asked what it is")]

@@ -1,13 +1,16 @@
 //! The measurement: the runs, their order, and their figures. The direct CLI and the program alternate in the order ABBA or BAAB, and
 //! the programs within a round, at random with a fixed seed, so that changes of the machine affect all equally.
 
+mod cancel;
 mod crew;
 mod crowd;
 mod in_flight;
 mod memory;
 mod rate;
+mod reload;
 mod running;
 mod start;
+mod streams;
 mod time;
 
 use anyhow::Result;
@@ -40,7 +43,19 @@ impl Measuring<'_> {
         if self.groups.contains(&Group::Memory) {
             rows.extend(self.memory()?);
         }
-        let rest = [Group::Time, Group::InFlight, Group::Rate, Group::Crowd, Group::Repository, Group::Delay];
+        if self.groups.contains(&Group::Reload) {
+            rows.push(self.reloads()?);
+        }
+        let rest = [
+            Group::Time,
+            Group::InFlight,
+            Group::Rate,
+            Group::Crowd,
+            Group::Repository,
+            Group::Prompt,
+            Group::Delay,
+            Group::Cancel,
+        ];
         if rest.iter().any(|group| self.groups.contains(group)) {
             rows.extend(self.of_running(&rest)?);
         }
@@ -63,16 +78,18 @@ impl Measuring<'_> {
                 Group::Crowd => self.crowded(&running)?,
                 Group::Repository => self.repositories(&mut running)?,
                 Group::Delay => vec![self.delays(&mut running)?],
-                Group::Start | Group::Memory => Vec::new(),
+                Group::Prompt => vec![self.long_prompts(&mut running)?],
+                Group::Cancel => self.cancellations(&running)?,
+                Group::Start | Group::Memory | Group::Reload => Vec::new(),
             });
         }
         Ok(rows)
     }
 
     /// Two pairs of a direct run and one through the program, the second pair in the other order.
-    fn block(&mut self, running: &mut Running<'_>, case: Case) -> Result<[(Answer, Answer); 2]> {
+    fn block(&mut self, running: &mut Running<'_>, case: Case, prompt: &str) -> Result<[(Answer, Answer); 2]> {
         let direct_first = self.chance.bool();
-        Ok([running.pair(case, direct_first)?, running.pair(case, !direct_first)?])
+        Ok([running.pair(case, prompt, direct_first)?, running.pair(case, prompt, !direct_first)?])
     }
 
     /// The time of a group.

@@ -23,6 +23,14 @@ pub struct Plan {
     pub processes: usize,
     /// Number of files in a large repository.
     pub files: usize,
+    /// Number of streams that are open at once.
+    pub streams: usize,
+    /// How long a program is left alone before and after many streams, before its memory is read.
+    pub settled: Duration,
+    /// Lines of a long transcript, each of a thousand bytes.
+    pub transcript: u32,
+    /// Bytes of a long prompt.
+    pub prompt: usize,
     /// Duration of the load measurement before and after.
     pub watched: Duration,
 }
@@ -42,6 +50,10 @@ impl Plan {
         lines: 100,
         processes: 2_000,
         files: 100_000,
+        streams: 1_000,
+        settled: Duration::from_secs(2),
+        transcript: 100_000,
+        prompt: 8 * 1024 * 1024,
         watched: Duration::from_secs(2),
     };
 
@@ -56,6 +68,10 @@ impl Plan {
         lines: 50,
         processes: 500,
         files: 10_000,
+        streams: 200,
+        settled: Duration::from_secs(2),
+        transcript: 20_000,
+        prompt: 8 * 1024 * 1024,
         watched: Duration::from_millis(500),
     };
 }

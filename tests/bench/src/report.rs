@@ -176,7 +176,8 @@ pub(crate) fn seconds(seconds: f64) -> String {
 }
 
 pub(crate) fn mebibytes(bytes: f64) -> String {
-    format!("{:.1} MiB", bytes / 1024.0 / 1024.0)
+    let kib = bytes / 1024.0;
+    if kib.abs() < 1024.0 { format!("{kib:.0} KiB") } else { format!("{:.1} MiB", kib / 1024.0) }
 }
 
 #[cfg(test)]

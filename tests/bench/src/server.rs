@@ -58,8 +58,17 @@ impl Server {
 
     /// Its resident memory in bytes, where the system reports it as Linux does.
     pub(crate) fn resident(&self) -> Option<f64> {
+        self.memory("VmRSS:")
+    }
+
+    /// The largest resident memory that it has had, in bytes.
+    pub(crate) fn peak(&self) -> Option<f64> {
+        self.memory("VmHWM:")
+    }
+
+    fn memory(&self, field: &str) -> Option<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let size = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let size = status.lines().find_map(|line| line.strip_prefix(field))?;
         size.trim().trim_end_matches(" kB").parse::<f64>().ok().map(|kib| kib * 1024.0)
     }
 }

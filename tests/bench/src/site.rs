@@ -1,11 +1,16 @@
 //! The place where one program is measured: a home, a configuration and a repository of its own, and the CLIs behind it.
 
+mod agent;
+mod configuration;
+
+pub(crate) use agent::Agent;
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -26,43 +31,28 @@ const PACE: u64 = 2;
 /// Milliseconds of processor time of the CLI that computes.
 const COMPUTED: u64 = 5;
 
-/// The arguments that put stamps into deltas of Claude Code: whole lines, which the host passes on at once.
-const STAMP: [&str; 7] = [
-    "stamp",
-    "--before",
-    r#"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":""#,
-    "--after",
-    r#""}}}"#,
-    "--last",
-    r#"{"type":"result","subtype":"success","is_error":false,"result":""}"#,
-];
+/// A delta of Claude Code around a text, and its last line: whole lines, which the host passes on at once.
+const BEFORE: &str =
+    r#"{"type":"stream_event","event":{"type":"content_block_delta","delta":{"type":"text_delta","text":""#;
+const AFTER: &str = r#""}}}"#;
+const RESULT: &str = r#"{"type":"result","subtype":"success","is_error":false,"result":""}"#;
+
+/// A CLI that prints a word and waits for a byte, one that is cancelled, and one with a long transcript: models and scripts.
+pub(crate) const HELD: &str = "held";
+pub(crate) const CANCELLED: &str = "cancelled";
+pub(crate) const LONG: &str = "long";
+
+/// The file name of the pipe for held CLIs.
+const FIFO: &str = "fifo";
+
+/// Bytes before each stamp of the long transcript, so that a line has a thousand.
+const FILLER: usize = 880;
 
 /// Number of files in the repository.
 const FILES: usize = 10;
 
 /// The folder of the large repository.
 const LARGE: &str = "large";
-
-/// A model, and the CLI behind it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Agent {
-    /// The program's own, which prints its prompt.
-    Echo,
-    /// The same with the default `retries`.
-    EchoDefault,
-    /// The recorded run of a real CLI, without its waits.
-    Replayed,
-    /// The same with the default `retries`.
-    ReplayedDefault,
-    /// The same, after it has used the processor for some milliseconds.
-    Computing,
-    /// `EchoDefault` in a large repository.
-    EchoLarge,
-    /// `ReplayedDefault` in a large repository.
-    ReplayedLarge,
-    /// Deltas of Claude Code that say when they were printed.
-    Stamped,
-}
 
 /// The place, which goes with this.
 #[derive(Debug)]
@@ -77,28 +67,8 @@ pub(crate) struct Site {
     replayed: String,
     cache: Option<PathBuf>,
     has_large: bool,
-}
-
-impl Agent {
-    /// The agents that need no large repository.
-    const USUAL: [Self; 6] =
-        [Self::Echo, Self::EchoDefault, Self::Replayed, Self::ReplayedDefault, Self::Computing, Self::Stamped];
-
-    const OF_LARGE: [Self; 2] = [Self::EchoLarge, Self::ReplayedLarge];
-
-    /// The model's name.
-    pub(crate) fn model(self) -> &'static str {
-        match self {
-            Self::Echo => "echo",
-            Self::EchoDefault => "echo-default",
-            Self::Replayed => "replayed",
-            Self::ReplayedDefault => "replayed-default",
-            Self::Computing => "computing",
-            Self::EchoLarge => "echo-large",
-            Self::ReplayedLarge => "replayed-large",
-            Self::Stamped => "stamped",
-        }
-    }
+    /// A component that takes the place of the plugin `echo`, and answers in capital letters.
+    pub(crate) loud: Vec<u8>,
 }
 
 impl Site {
@@ -114,6 +84,7 @@ impl Site {
             lines: setup.plan.lines,
             replayed: replayed(&recording)?,
             cache: setup.cache.clone(),
+            loud: fs::read(setup.fixtures.join("plugins/loud-echo.wasm"))?,
             has_large: setup.groups.contains(&Group::Repository),
             first_delta: delta + recorded[delta..].find('\n').context("an open line")?,
         };
@@ -126,23 +97,26 @@ impl Site {
         site.write_script("claude", &[&replay[..], std::slice::from_ref(&recording)].concat())?;
         let computing = ["--compute".into(), COMPUTED.to_string(), recording];
         site.write_script("computing", &[&replay[..], &computing].concat())?;
-        site.write_script("stamp", &site.stamp())?;
+        site.write_script("stamped", &stamp("", site.lines, PACE))?;
+        site.write_script(LONG, &stamp(&"x".repeat(FILLER), setup.plan.transcript, 0))?;
+        let fifo = site.at(FIFO).display().to_string();
+        site.write_script(HELD, &["hold".into(), fifo, format!("{BEFORE}one{AFTER}"), RESULT.into()])?;
+        fs::create_dir(site.at("locks"))?;
+        let locks = site.at("locks").display().to_string();
+        site.write_script(CANCELLED, &["hang".into(), locks, "one".into()])?;
         repository::make(&site.at("repository"), FILES, || site.git())?;
         if site.has_large {
             repository::make(&site.at(LARGE), setup.plan.files, || site.git())?;
         }
-        fs::write(site.at("work/proxy.toml"), site.configuration())?;
+        let made = site.command(Path::new("mkfifo")).arg(site.at(FIFO)).status()?;
+        ensure!(made.success(), "mkfifo ends with {made}");
+        fs::write(site.at("work/proxy.toml"), site.configuration(None))?;
+        fs::write(site.at("work/streams.toml"), site.configuration(Some(setup.plan.streams)))?;
         Ok(site)
     }
 
     fn at(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
-    }
-
-    /// The arguments of the stand-in that prints stamps.
-    fn stamp(&self) -> Vec<String> {
-        let pace = [self.lines.to_string(), PACE.to_string()];
-        STAMP.iter().map(|argument| (*argument).to_owned()).chain(pace).collect()
     }
 
     /// A CLI that is the stand-in with these arguments. Not a shell script: the start of the shell would be measured too.
@@ -163,28 +137,6 @@ impl Site {
         Agent::USUAL.iter().chain(of_large).flat_map(|agent| [(*agent, false), (*agent, true)])
     }
 
-    /// Models with the default `retries` may need a check of the repository before and after a run.
-    fn configuration(&self) -> String {
-        let [repository, claude, computing, stamp] =
-            ["repository", "claude", "computing", "stamp"].map(|name| toml_string(&self.at(name)));
-        let usual = format!(
-            "[server]\nlisten = \"127.0.0.1:0\"\n\
-             [defaults]\nrepo = {repository}\nretries = 0\nmax_repo_runs = 1000\n\
-             [models.echo]\ndriver = \"echo\"\n\
-             [models.echo-default]\ndriver = \"echo\"\nretries = 2\n\
-             [models.replayed]\ndriver = \"claude\"\nprogram = {claude}\n\
-             [models.replayed-default]\ndriver = \"claude\"\nprogram = {claude}\nretries = 2\n\
-             [models.computing]\ndriver = \"claude\"\nprogram = {computing}\n\
-             [models.stamped]\ndriver = \"claude\"\nprogram = {stamp}\n"
-        );
-        let repo = format!("repo = {}\nretries = 2\n", toml_string(&self.at(LARGE)));
-        let of_large = format!(
-            "[models.echo-large]\ndriver = \"echo\"\n{repo}\
-             [models.replayed-large]\ndriver = \"claude\"\nprogram = {claude}\n{repo}"
-        );
-        if self.has_large { usual + &of_large } else { usual }
-    }
-
     /// Starts the program without anything that it has compiled before.
     pub(crate) fn serve_cold(&self) -> Result<Server> {
         let empty = tempfile::tempdir_in(self.dir.path())?;
@@ -196,6 +148,31 @@ impl Site {
         let mut command = self.command(&self.program);
         command.arg("serve").current_dir(self.at("work")).env("XDG_CACHE_HOME", cache);
         Server::start(command, &self.at("log"))
+    }
+
+    /// Starts the program with limits that allow many streams at once.
+    pub(crate) fn serve_streams(&self) -> Result<Server> {
+        let mut command = self.command(&self.program);
+        command.args(["serve", "--config", "streams.toml"]).current_dir(self.at("work"));
+        command.env("XDG_CACHE_HOME", self.cache());
+        Server::start(command, &self.at("log"))
+    }
+
+    /// The pipe from which each held CLI reads the byte that ends it.
+    pub(crate) fn fifo(&self) -> PathBuf {
+        self.at(FIFO)
+    }
+
+    /// The files that the processes of the cancelled CLI hold locks on.
+    pub(crate) fn locks(&self) -> [PathBuf; 2] {
+        ["locks/leader", "locks/descendant"].map(|name| self.at(name))
+    }
+
+    /// A file in the plugin folder, which may not exist yet, and one beside the folder.
+    pub(crate) fn plugin(&self) -> Result<[PathBuf; 2]> {
+        let data = self.at("home/.local/share/agentbay");
+        fs::create_dir_all(data.join("plugins"))?;
+        Ok([data.join("plugins/echo.wasm"), data.join("next.wasm")])
     }
 
     /// The folder for what it compiles that is warm after the first start.
@@ -218,7 +195,7 @@ impl Site {
             }
             Agent::Replayed | Agent::ReplayedDefault | Agent::ReplayedLarge => self.command(&self.at("claude")),
             Agent::Computing => self.command(&self.at("computing")),
-            Agent::Stamped => self.command(&self.at("stamp")),
+            Agent::Stamped => self.command(&self.at("stamped")),
         };
         if Agent::OF_LARGE.contains(&agent) {
             command.current_dir(self.at(LARGE));
@@ -249,6 +226,13 @@ impl Site {
     }
 }
 
+/// The arguments of the stand-in that prints stamps in deltas of Claude Code.
+fn stamp(filler: &str, lines: u32, pace: u64) -> Vec<String> {
+    let before = format!("{BEFORE}{filler} ");
+    let form = ["stamp", "--before", &before, "--after", AFTER, "--last", RESULT].map(str::to_owned);
+    form.into_iter().chain([lines.to_string(), pace.to_string()]).collect()
+}
+
 /// The text of a recorded run, as its plugin is known to read it.
 fn replayed(recording: &Path) -> Result<String> {
     let golden: Value = serde_json::from_slice(&fs::read(recording.join("golden.json"))?)?;
@@ -259,8 +243,4 @@ fn replayed(recording: &Path) -> Result<String> {
 #[expect(clippy::disallowed_methods, reason = "the git of the user who runs the benchmark")]
 fn path() -> std::ffi::OsString {
     std::env::var_os("PATH").unwrap_or_default()
-}
-
-fn toml_string(path: &Path) -> String {
-    format!("'{}'", path.display())
 }

@@ -18,6 +18,10 @@ const SMALLEST: Plan = Plan {
     lines: 3,
     processes: 3,
     files: 300,
+    streams: 20,
+    settled: Duration::ZERO,
+    transcript: 100,
+    prompt: 1000,
     watched: Duration::ZERO,
 };
 
@@ -43,7 +47,7 @@ fn every_figure_of_a_program_is_measured() {
     };
     let report = run(&setup).unwrap();
     let of = |kind| report.rows.iter().filter(|row| row.kind == kind).count();
-    assert_eq!([Kind::Time, Kind::Rate, Kind::Delay, Kind::Duration].map(of), [21, 10, 1, 1]);
+    assert_eq!([Kind::Time, Kind::Rate, Kind::Delay, Kind::Duration].map(of), [22, 10, 1, 4]);
     for row in &report.rows {
         assert!(row.programs.iter().all(|rounds| !rounds.is_empty()), "{row:?}");
     }

@@ -29,29 +29,29 @@ impl<'a> Running<'a> {
         Ok(Self { site, server, client })
     }
 
-    pub(super) fn pair(&mut self, case: Case, direct_first: bool) -> Result<(Answer, Answer)> {
+    pub(super) fn pair(&mut self, case: Case, prompt: &str, direct_first: bool) -> Result<(Answer, Answer)> {
         if direct_first {
-            let direct = self.direct(case)?;
-            Ok((direct, self.through(case)?))
+            let direct = self.direct(case, prompt)?;
+            Ok((direct, self.through(case, prompt)?))
         } else {
-            let through = self.through(case)?;
-            Ok((self.direct(case)?, through))
+            let through = self.through(case, prompt)?;
+            Ok((self.direct(case, prompt)?, through))
         }
     }
 
-    fn direct(&self, case: Case) -> Result<Answer> {
-        direct::run(&mut self.site.cli(case.agent), PROMPT)
+    fn direct(&self, case: Case, prompt: &str) -> Result<Answer> {
+        direct::run(&mut self.site.cli(case.agent), prompt)
     }
 
-    fn through(&mut self, case: Case) -> Result<Answer> {
-        self.client.ask(case.agent.model(), PROMPT, case.streamed)
+    fn through(&mut self, case: Case, prompt: &str) -> Result<Answer> {
+        self.client.ask(case.agent.model(), prompt, case.streamed)
     }
 
     /// Runs every agent, whole and streamed, and compares the answers with the CLI's output.
     pub(super) fn check(&mut self) -> Result<()> {
         for (agent, streamed) in self.site.agents() {
             let case = Case { agent, streamed };
-            let (direct, through) = (self.direct(case)?.text(), self.through(case)?.text());
+            let (direct, through) = (self.direct(case, PROMPT)?.text(), self.through(case, PROMPT)?.text());
             let is_right = match agent {
                 Agent::Echo | Agent::EchoDefault | Agent::EchoLarge => direct == PROMPT && through == PROMPT,
                 Agent::Replayed | Agent::ReplayedDefault | Agent::ReplayedLarge | Agent::Computing => {

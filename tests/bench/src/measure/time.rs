@@ -8,7 +8,7 @@ use crate::answer::Answer;
 use crate::group::Group;
 use crate::plan::Share;
 use crate::row::{Kind, Round, Row};
-use crate::site::Agent;
+use crate::site::{Agent, PROMPT};
 
 /// A kind of run, the figure of its first text, if that is one, and the figure of its end.
 type Figures = (Case, Option<&'static str>, &'static str);
@@ -29,6 +29,10 @@ const CASES: [Figures; 6] = [
     streamed(Agent::Replayed, "recorded run, stream: first text", "recorded run, stream: end"),
     whole(Agent::ReplayedDefault, "recorded run, whole, default `retries`"),
 ];
+
+/// A kind of run, and the name of its row.
+const LONG_PROMPT: (Case, &str) =
+    (Case { agent: Agent::Replayed, streamed: false }, "recorded run, whole, long prompt");
 
 /// The default `retries` may need the state of the whole repository.
 const REPOSITORIES: [Figures; 4] = [
@@ -62,7 +66,7 @@ impl Measuring<'_> {
                 for program in self.shuffled(running.len()) {
                     let (mut to_first, mut to_end) = (Round::default(), Round::default());
                     let text = running[program].site.first_text(case.agent);
-                    for (direct, through) in self.block(&mut running[program], case)? {
+                    for (direct, through) in self.block(&mut running[program], case, PROMPT)? {
                         to_first.push(until(&direct, text)?, until(&through, 1)?);
                         to_end.push(direct.whole(), through.whole());
                     }
@@ -76,6 +80,24 @@ impl Measuring<'_> {
         Ok(rows.into_iter().flat_map(|(first, end)| first.into_iter().chain([end])).collect())
     }
 
+    /// The duration of a run with a long prompt, which the CLI reads to its end.
+    pub(super) fn long_prompts(&mut self, running: &mut [Running<'_>]) -> Result<Row> {
+        let (case, name) = LONG_PROMPT;
+        let mut row = Row::new(name, Kind::Time, running.len());
+        let prompt = "a prompt of many words ".repeat(self.plan.prompt.div_ceil(23));
+        let mut share = self.share(Group::Prompt);
+        while share.next() {
+            for program in self.shuffled(running.len()) {
+                let mut round = Round::default();
+                for (direct, through) in self.block(&mut running[program], case, &prompt)? {
+                    round.push(direct.whole(), through.whole());
+                }
+                row.programs[program].push(round);
+            }
+        }
+        Ok(row)
+    }
+
     /// The time from the CLI's write of a line to its being read: from its pipe, and from the answer.
     pub(super) fn delays(&mut self, running: &mut [Running<'_>]) -> Result<Row> {
         let mut row = Row::new("delay of a delta", Kind::Delay, running.len());
@@ -83,7 +105,7 @@ impl Measuring<'_> {
         while share.next() {
             for program in self.shuffled(running.len()) {
                 let mut round = Round::default();
-                for (direct, through) in self.block(&mut running[program], STAMPED)? {
+                for (direct, through) in self.block(&mut running[program], STAMPED, PROMPT)? {
                     round.direct.extend(direct.delays());
                     round.through.extend(through.delays());
                 }
