@@ -61,8 +61,8 @@ fn session() -> Option<Vec<(String, Vec<String>)>> {
     machine.repo("work").commit("proxy.toml", CONFIG);
     let on_terminal = machine.run_on_screen(100, "notes-cli", &["serve", "--listen", "127.0.0.1:0"], &[])?;
     let started = screen::lines(&on_terminal.stdout).into_iter().skip_while(|line| !line.starts_with("listening on"));
-    // Readers have the program and the CLI in other folders. The log begins when the server is stopped.
-    let started = started.take_while(|line| !line.contains(" INFO ")).map(|line| {
+    // The log goes to the same terminal, with times of its own. Readers have the program and the CLI in other folders.
+    let started = started.filter(|line| !line.contains(" INFO ")).map(|line| {
         let line = line.replace(binary("agentbay").to_str().unwrap(), "/usr/local/bin/agentbay");
         let line = line.replace(&machine.name("bin"), "/usr/local/bin");
         line.split_once("127.0.0.1:").map_or(line.clone(), |(before, _)| format!("{before}{ADDRESS}"))
