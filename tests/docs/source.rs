@@ -31,6 +31,13 @@ fn add(folder: &Path, sources: &mut Vec<Source>) {
     }
 }
 
+/// The examples in comments that Cargo would run: blocks of Rust that are not marked as ignored.
+fn examples(source: &str) -> Vec<&str> {
+    let comments = source.lines().map(str::trim_start).filter_map(|line| line.strip_prefix("//"));
+    let fences = comments.filter_map(|comment| comment.trim_start_matches(['/', '!']).trim().strip_prefix("```"));
+    fences.step_by(2).filter(|language| !["text", "ignore"].contains(language)).collect()
+}
+
 /// The string literals of a file, as the program has them.
 pub(super) fn literals(source: &str) -> Vec<String> {
     let mut literals = Vec::new();
@@ -140,4 +147,14 @@ const R: &str = r#"raw "x""#;
     assert_eq!(routes(source), ["GET /a/{id}", "DELETE /a/{id}", "POST /b"]);
     assert_eq!(codes(source), ["bad_one", "no_one"]);
     assert_eq!(messages(source), ["it is \"so\" and so"]);
+}
+
+#[test]
+fn no_comment_has_an_example_since_cargo_runs_none() {
+    assert_eq!(examples("//! ```text\n//! ```\n    /// ```\n    /// f();\n    /// ```\n/// ```ignore\n/// ```"), [""]);
+    let mut all = sources();
+    add(&checkout().join("plugins"), &mut all);
+    let found: Vec<&String> =
+        all.iter().filter(|source| !examples(&source.text).is_empty()).map(|source| &source.path).collect();
+    assert!(found.is_empty(), "the manifests set `doctest = false`: move the examples of {found:?} to tests");
 }
