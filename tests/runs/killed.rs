@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::support::{Machine, Request, chat, is_alive, processes_marked_by, wait_for};
+use crate::support::{Machine, Proxy, Request, chat, is_alive, processes_marked_by, wait_for};
 
 /// Runs at once.
 const RUNS: usize = 8;
@@ -99,12 +99,42 @@ pub(crate) fn a_process_that_left_the_group_of_its_cli_is_killed_with_the_run() 
     }
 }
 
-/// A process of the test itself with this mark.
+/// A process of the test itself with this mark, once its script has started another program.
 #[expect(clippy::disallowed_methods, reason = "a process that another host, or nobody, has started")]
-fn marked(mark: &str) -> Child {
-    let mut sleep = Command::new("sleep");
-    sleep.arg("600").env("AGENTBAY_RUN", mark).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    sleep.spawn().unwrap()
+fn marked(mark: &str, script: &str) -> Child {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script])
+        .env("AGENTBAY_RUN", mark)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = shell.spawn().unwrap();
+    let name = format!("/proc/{}/comm", child.id());
+    wait_for("the program", || fs::read_to_string(&name).unwrap() == "sleep\n");
+    child
+}
+
+/// The mark of the run of a server.
+fn mark_of(proxy: &Proxy) -> String {
+    let (process, _) = processes_marked_by(proxy.pid()).next().unwrap();
+    let environment = fs::read_to_string(format!("/proc/{}/environ", process.as_raw_nonzero())).unwrap();
+    environment.split('\0').find_map(|variable| variable.strip_prefix("AGENTBAY_RUN=")).unwrap().to_owned()
+}
+
+#[test]
+fn a_server_answers_only_after_the_processes_of_a_killed_one_have_ended() {
+    let machine = stubborn();
+    let proxy = machine.serve();
+    let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
+    wait_for("it to run", || processes(&machine).len() == 2);
+    let mark = mark_of(&proxy);
+    let [run, host, ticks, boot] = mark.split('/').collect::<Vec<_>>().try_into().unwrap();
+    let of_a_killed_server = format!("{run}/{host}/{}/{boot}", ticks.parse::<u64>().unwrap() + 1);
+    let mut left = marked(&of_a_killed_server, "trap '' TERM; exec sleep 600");
+    assert_eq!(machine.serve().get("/readyz").status, 200);
+    // It was killed after `exit_grace`.
+    assert_eq!(left.try_wait().unwrap().and_then(|ended| ended.signal()), Some(9));
 }
 
 #[test]
@@ -113,21 +143,19 @@ pub(crate) fn only_processes_of_a_host_that_certainly_ended_are_killed_whatever_
     let proxy = machine.serve();
     let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("it to run", || processes(&machine).len() == 2);
-    let (process, _) = processes_marked_by(proxy.pid()).next().unwrap();
-    let environment = fs::read_to_string(format!("/proc/{}/environ", process.as_raw_nonzero())).unwrap();
-    let mark = environment.split('\0').find_map(|variable| variable.strip_prefix("AGENTBAY_RUN=")).unwrap();
+    let mark = mark_of(&proxy);
     let [run, host, ticks, boot] = mark.split('/').collect::<Vec<_>>().try_into().unwrap();
     let (later, another) = (ticks.parse::<u64>().unwrap() + 1, "0f".repeat(16));
 
-    let mut gone = marked(&format!("{run}/{host}/{later}/{boot}"));
+    let mut gone = marked(&format!("{run}/{host}/{later}/{boot}"), "exec sleep 600");
     // The last mark has a time of day as its start: after a step of the clock, a running host would seem to have ended.
     let others = [
-        mark.to_owned(),
+        mark.clone(),
         format!("{run}/{host}/{ticks}/{another}"),
         format!("{run}/{host}/{later}/{another}"),
         format!("{run}/{host}/1764300000"),
     ];
-    let mut left: Vec<_> = others.iter().map(|mark| marked(mark)).collect();
+    let mut left: Vec<_> = others.iter().map(|mark| marked(mark, "exec sleep 600")).collect();
     machine.write("proxy.toml", "[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
     drop(machine.serve());
     assert_eq!(gone.wait().unwrap().signal(), Some(15));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use agentbay_os::process::{self, Watchdog};
 use agentbay_runs::{Runner, Snapshots, Tasks, reload};
 use agentbay_workspace::Git;
 use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use super::connections::Connections;
@@ -33,12 +35,14 @@ use crate::watch::{Watch, Watched};
 /// See [`AppError`].
 pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>) -> Result<(), AppError> {
     let (config, seen) = agentbay_config::read(&source, &overrides, None)?;
+    // It reads all processes of the machine, beside the rest of the start.
+    let grace = config.limits.run.exit_grace;
+    let orphans = spawn_blocking(move || process::end_orphans(grace));
     create_plugin_folder(&config.plugins.dir);
     // From here on no change is missed.
     let watched = Watched { folders: vec![config.plugins.dir.clone()], files: source.watched() };
     let watch = Watch::new(watched, config.plugins.watching)?;
     let loaded = with_config(&source, config.clone(), config.plugins.load_timeout, &*screen).await?;
-    end_orphans(&loaded).await;
     let snapshots = Snapshots::default();
     let tasks = Tasks::default();
     let environment = loaded.environment.clone();
@@ -50,9 +54,9 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     let listener = TcpListener::bind(wanted).await.map_err(|error| AppError::Listen { address: wanted, error })?;
     let listen = listener.local_addr()?;
 
-    // The work may be large and git slow: nothing waits for it.
-    let folders = worktrees::folders(&loaded.config);
-    tasks.spawn_until_stopped(prune_worktrees(runner.git().clone(), config.limits.run.git_timeout, folders));
+    let watchdog = spawn_blocking(Watchdog::start);
+    let prune =
+        prune_worktrees(runner.git().clone(), config.limits.run.git_timeout, worktrees::folders(&loaded.config));
     write_status(&tasks, &loaded, snapshots.clone(), listen);
     let reload = Reload::new(source, overrides, listen, seen, loaded, snapshots.clone());
     let (mut signals, hangup) = (Stop::new()?, Hangup::new()?);
@@ -66,8 +70,8 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     tasks.spawn_until_stopped(reload.follow(watch, hangup, requests));
 
     // Not among the tasks that are stopped: while those end, they still start git, which the watchdog would end.
-    let watchdog = Tasks::default();
-    start_watchdog(&watchdog);
+    let watchdogs = Tasks::default();
+    let guard = watchdogs.clone();
     let runs = runner.clone();
     let router = agentbay_api::router(AppState {
         snapshots,
@@ -79,7 +83,15 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
         listen,
     });
     let connections = Connections::new(listener, router, config.limits.connections, tasks.clone());
-    tasks.spawn(connections.serve());
+    let serving = tasks.clone();
+    tasks.spawn(async move {
+        // No run starts beside those of a killed server, or without a watchdog: until then connections wait.
+        end_orphans(orphans).await;
+        keep_watchdog(&guard, watchdog).await;
+        // The work may be large and git slow: nothing waits for it.
+        serving.spawn_until_stopped(prune);
+        connections.serve().await;
+    });
     screen.listening(listen)?;
     // After the address, which is the first line.
     tasks.spawn_until_stopped(preparation.follow());
@@ -102,10 +114,9 @@ fn create_plugin_folder(dir: &Path) {
     }
 }
 
-/// Ends the processes that are left of the runs of a killed server.
-async fn end_orphans(loaded: &Loaded) {
-    let grace = loaded.config.limits.run.exit_grace;
-    match tokio::task::spawn_blocking(move || process::end_orphans(grace)).await {
+/// Waits until the processes that are left of the runs of a killed server have ended.
+async fn end_orphans(orphans: JoinHandle<usize>) {
+    match orphans.await {
         Ok(0) => {}
         Ok(count) => tracing::warn!(count, "ended processes of runs whose server was killed"),
         Err(error) => tracing::warn!(%error, "cannot search for processes of earlier runs"),
@@ -132,9 +143,9 @@ fn write_status(tasks: &Tasks, loaded: &Loaded, snapshots: Snapshots, listen: So
     }
 }
 
-/// Without a watchdog only the cleanup after a killed server is delayed.
-fn start_watchdog(tasks: &Tasks) {
-    match Watchdog::start() {
+/// Keeps the watchdog once it is started. Without one only the cleanup after a killed server is delayed.
+async fn keep_watchdog(tasks: &Tasks, started: JoinHandle<io::Result<Watchdog>>) {
+    match started.await.unwrap_or_else(|lost| Err(lost.into())) {
         Ok(watchdog) => tasks.spawn_until_stopped(watchdog.keep()),
         Err(error) => tracing::warn!(%error, "no watchdog: if the server is killed, its runs end at its next start"),
     }
