@@ -27,7 +27,7 @@ class Cli:
     env: Callable[[str, pathlib.Path], dict[str, str]]  # from that and the home to variables
     model: str | None = None
     needs_node: int = 0  # a Node.js of at least this version on PATH; 0 for a native program
-    tells_reasoning: bool = True
+    shows_reasoning: bool = True
     usage: tuple[int, int] | None = (1111, 333)  # tokens of one request as the plugin counts them; none if not reported
     empty_is_failure: bool = False  # it reports an answer without text as a failure
     strips_escapes: bool = False  # it removes escape sequences from the model's text
@@ -181,7 +181,7 @@ ALL = (
         program="opencode-*/bin/opencode",
         settings=opencode_settings,
         env=opencode_env,
-        tells_reasoning=False,
+        shows_reasoning=False,
     ),
     Cli(
         name="gemini",
@@ -194,7 +194,7 @@ ALL = (
         # Without a model it asks a second one which to use.
         model="gemini-2.5-flash",
         needs_node=20,
-        tells_reasoning=False,
+        shows_reasoning=False,
         usage=(1111, 333 + 44),
         strips_escapes=True,
         empty_is_failure=True,

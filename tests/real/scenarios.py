@@ -91,19 +91,19 @@ def usage(bench: Bench, answer: Answer, mark: int) -> str | None:
     unit = bench.cli.usage
     if unit is None:
         return None
-    told = (answer.usage["prompt_tokens"], answer.usage["completion_tokens"])
+    reported = (answer.usage["prompt_tokens"], answer.usage["completion_tokens"])
     made = len(bench.requests(mark))
-    if told not in [(unit[0] * count, unit[1] * count) for count in range(1, made + 1)]:
-        return f"usage {told} is not that of 1 to {made} requests of {unit}"
+    if reported not in [(unit[0] * count, unit[1] * count) for count in range(1, made + 1)]:
+        return f"usage {reported} is not that of 1 to {made} requests of {unit}"
     return None
 
 
 def reasoning(bench: Bench) -> str | None:
     answer = bench.ask("reasoning", "Say hello")
-    told = scripted_llm.REASONING if bench.cli.tells_reasoning else ""
+    expected = scripted_llm.REASONING if bench.cli.shows_reasoning else ""
     wrong = answered(answer, scripted_llm.PLAIN)
-    if wrong is None and answer.reasoning not in (told, scripted_llm.REASONING):
-        wrong = f"another reasoning: {difference(told, answer.reasoning)}"
+    if wrong is None and answer.reasoning not in (expected, scripted_llm.REASONING):
+        wrong = f"another reasoning: {difference(expected, answer.reasoning)}"
     return wrong
 
 

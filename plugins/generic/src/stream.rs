@@ -34,7 +34,7 @@ impl Stream {
     pub(crate) fn push(&mut self, text: &str) -> Vec<Event> {
         let mut events = Vec::new();
         let mut json = std::mem::take(&mut self.json);
-        json.push(text, &mut |piece| self.hear(piece, &mut events));
+        json.push(text, &mut |piece| self.read_piece(piece, &mut events));
         self.json = json;
         events
     }
@@ -76,10 +76,10 @@ impl Stream {
     fn finish(&mut self) {
         // Values found only at the end are too late to be emitted; no complete value is held back until then.
         let mut late = Vec::new();
-        std::mem::take(&mut self.json).finish(&mut |piece| self.hear(piece, &mut late));
+        std::mem::take(&mut self.json).finish(&mut |piece| self.read_piece(piece, &mut late));
     }
 
-    fn hear(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
+    fn read_piece(&mut self, piece: Piece<'_>, events: &mut Vec<Event>) {
         match piece {
             Piece::Text(text) => {
                 self.is_within_line = !text.ends_with('\n') && (self.is_within_line || !text.trim().is_empty());

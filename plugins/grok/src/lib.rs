@@ -23,7 +23,7 @@ impl Agent for Grok {
     fn describe() -> Description {
         Description {
             programs: vec![PROGRAM.into()],
-            // Not `RESUME`: it can only continue the last session of a folder. Not `READ_ONLY`: without a terminal it does whatever the
+            // Not `RESUME`: it can only continue the last session of a folder. Not `READ_ONLY`: without a terminal it does all that the
             // model asks for.
             features: Features::TOOLS | Features::MODEL_CHOICE,
             probe: Probe {

@@ -51,18 +51,18 @@ def is_status(words: str, status: int) -> bool:
     """Whether the words contain this number as an HTTP status."""
     every = words.split()
     for at, word in enumerate(every):
-        is_told = at == 0 or every[at - 1] in BEFORE or "http" in every[max(0, at - 3) : at]
-        if word == str(status) and is_told and every[at + 1 : at + 2] not in [[unit] for unit in UNITS]:
+        is_stated = at == 0 or every[at - 1] in BEFORE or "http" in every[max(0, at - 3) : at]
+        if word == str(status) and is_stated and every[at + 1 : at + 2] not in [[unit] for unit in UNITS]:
             return True
     return False
 
 
 def wait_of(text: str) -> int | None:
     """The requested wait in milliseconds."""
-    told = WAIT.search(text)
-    if told is None:
+    stated = WAIT.search(text)
+    if stated is None:
         return None
-    return round(sum(float(number) * SIZES[unit.lower()] for number, unit in re.findall(PART, told[1], re.I)))
+    return round(sum(float(number) * SIZES[unit.lower()] for number, unit in re.findall(PART, stated[1], re.I)))
 
 
 def retry_of(category: str, wait: int | None) -> int | None:

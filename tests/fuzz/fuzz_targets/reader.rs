@@ -6,15 +6,15 @@ use agentbay_plugin_sdk::{JsonReader, Piece, Value};
 fn read<'a>(pieces: impl IntoIterator<Item = &'a str>) -> (String, Vec<Value>) {
     let (mut whole, mut objects) = (String::new(), Vec::new());
     let mut reader = JsonReader::default();
-    let mut hear = |piece: Piece<'_>| match piece {
+    let mut read_piece = |piece: Piece<'_>| match piece {
         Piece::Object(value, source) => {
             whole.push_str(source);
             objects.push(value);
         }
         Piece::Text(text) => whole.push_str(text),
     };
-    pieces.into_iter().for_each(|piece| reader.push(piece, &mut hear));
-    reader.finish(&mut hear);
+    pieces.into_iter().for_each(|piece| reader.push(piece, &mut read_piece));
+    reader.finish(&mut read_piece);
     (whole, objects)
 }
 
