@@ -1,7 +1,7 @@
 //! Names in the source text of the host that the program does not list: string literals, routes, codes, error messages.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::markdown::checkout;
 
@@ -9,6 +9,12 @@ use super::markdown::checkout;
 pub(super) struct Source {
     pub(super) path: String,
     pub(super) text: String,
+}
+
+impl Source {
+    fn read(path: &Path) -> Self {
+        Self { path: path.display().to_string(), text: fs::read_to_string(path).unwrap() }
+    }
 }
 
 /// The source files of all crates of the host.
@@ -25,8 +31,7 @@ fn add(folder: &Path, sources: &mut Vec<Source>) {
         if path.is_dir() {
             add(&path, sources);
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            sources.push(Source { path: path.display().to_string(), text });
+            sources.push(Source::read(&path));
         }
     }
 }
@@ -147,6 +152,33 @@ const R: &str = r#"raw "x""#;
     assert_eq!(routes(source), ["GET /a/{id}", "DELETE /a/{id}", "POST /b"]);
     assert_eq!(codes(source), ["bad_one", "no_one"]);
     assert_eq!(messages(source), ["it is \"so\" and so"]);
+}
+
+/// The folders with a manifest below a folder.
+fn crates(folder: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(checkout().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.join("Cargo.toml").is_file()).collect()
+}
+
+#[test]
+fn a_target_that_cargo_does_not_test_has_no_tests() {
+    let mut untested = Vec::new();
+    for path in [crates("host"), crates("plugins")].concat() {
+        let manifest = fs::read_to_string(path.join("Cargo.toml")).unwrap();
+        let is_off = |target: &str| {
+            manifest.split("\n[").any(|part| part.starts_with(target) && part.contains("\ntest = false"))
+        };
+        if is_off("lib]") {
+            add(&path.join("src"), &mut untested);
+        }
+        if is_off("[bin]]") {
+            untested.push(Source::read(&path.join("src/main.rs")));
+        }
+    }
+    assert!(untested.len() > 30, "only {} files are in such targets", untested.len());
+    let found: Vec<&String> =
+        untested.iter().filter(|source| source.text.contains("#[test]")).map(|source| &source.path).collect();
+    assert!(found.is_empty(), "the manifests set `test = false`: move the tests of {found:?} to the folder `tests`");
 }
 
 #[test]
