@@ -1,6 +1,6 @@
 # The two main commands are `make run` and `make test`. The rest is for developers.
 
-.PHONY: run build bins test test-busy faults hostile soak swap folder bench test-real fuzz languages plugins plugins-check lint doc session book deny
+.PHONY: run build bins test test-busy faults hostile soak swap folder bench bench-peers test-real fuzz languages plugins plugins-check lint doc session book deny
 
 # Cargo unifies the features of a dependency over the selected packages. Every command selects the same ones with `--workspace`
 # and limits the targets with `--bin` or `--test`, so that no command recompiles a dependency of another. `.ci/compiled-once`
@@ -64,6 +64,13 @@ bench:
 	cargo build --release --locked --workspace --bin agentbay --bin stand-in
 	cargo bench --locked --workspace --bench speed -- $(if $(QUICK),--quick) $(if $(CHECK),--check) $(if $(WRITE),--write) \
 		$(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(FROM),--from $(FROM)) $(BINARIES:%=--binary %)
+
+# The same beside other programs that serve the same CLI, from PyPI and npm, in a network namespace with loopback only. Takes QUICK,
+# CHECK and WRITE too.
+bench-peers:
+	cargo build --release --locked --workspace --bin agentbay --bin stand-in
+	cargo bench --locked --workspace --bench speed --no-run
+	tests/bench/peers/run $(if $(QUICK),--quick) $(if $(CHECK),--check) $(if $(WRITE),--write) $(if $(SEED),--seed $(SEED))
 
 # The real CLIs, from npm, in a separate network namespace with a scripted model. See tests/real/README.md.
 test-real: build

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use bench::check::Check;
 use bench::group::Group;
 use bench::machine::{self, QUIET};
+use bench::peers::Peer;
 use bench::plan::Plan;
 use bench::report::Report;
 use bench::{Binary, Setup};
@@ -17,8 +18,9 @@ use clap::Parser;
 /// The exit code if the machine is too busy to judge.
 const BUSY: u8 = 3;
 
-/// Markers around the table in the file.
+/// Markers around the tables in the file: that of this program, and that of its peers.
 const TABLE: [&str; 2] = ["<!-- table: begin -->", "<!-- table: end -->"];
+const PEERS: [&str; 2] = ["<!-- peers: begin -->", "<!-- peers: end -->"];
 
 /// Measures the time that the program adds to a direct run of the CLI.
 #[derive(Debug, Parser)]
@@ -42,6 +44,9 @@ struct Arguments {
     /// Measures nothing, and takes the raw figures of an earlier run from a file
     #[arg(long, value_name = "FILE", conflicts_with_all = ["binary", "only", "quick"])]
     from: Option<PathBuf>,
+    /// A running server that is measured beside this program, and nothing else is; `peers/run` passes them
+    #[arg(long, value_name = "NAME VERSION,ADDRESS,MODEL,PROCESS", conflicts_with_all = ["only", "from"])]
+    peer: Vec<Peer>,
     /// The stand-in for real CLIs [default: the release build of this checkout]
     #[arg(long, value_name = "FILE")]
     stand_in: Option<PathBuf>,
@@ -67,7 +72,8 @@ fn main() -> Result<ExitCode> {
     write!(stdout(), "{report}")?;
     if arguments.write {
         ensure!(report.is_quiet(), "the machine is busy: the table is not written");
-        put(&crate_dir.join("README.md"), &report.to_string())?;
+        let markers = if report.groups == [Group::Peers] { PEERS } else { TABLE };
+        put(&crate_dir.join("README.md"), markers, &report.to_string())?;
     }
     if arguments.check { judge(&report) } else { Ok(ExitCode::SUCCESS) }
 }
@@ -87,13 +93,22 @@ fn measure(arguments: &Arguments, plan: Plan, checkout: &Path) -> Result<Report>
         binaries,
         stand_in,
         fixtures: checkout.join("fixtures"),
-        groups: if arguments.only.is_empty() { Group::ALL.into() } else { arguments.only.clone() },
+        groups: if !arguments.peer.is_empty() {
+            vec![Group::Peers]
+        } else if arguments.only.is_empty() {
+            Group::ALL.into()
+        } else {
+            arguments.only.clone()
+        },
         plan,
         quick: arguments.quick,
         seed: arguments.seed,
         cache: None,
     };
-    let report = bench::run(&setup)?;
+    let report = match &arguments.peer[..] {
+        [] => bench::run(&setup)?,
+        peers => bench::peers::run(&setup, peers)?,
+    };
     let file = bench::saved::save(&report, &built()?.parent().context("a target folder")?.join("bench"))?;
     writeln!(stdout(), "raw figures: {}\n", file.display())?;
     Ok(report)
@@ -129,9 +144,8 @@ fn binary(word: &str, checkout: &Path) -> Result<Binary> {
 }
 
 /// Replaces the table in the file.
-fn put(file: &Path, table: &str) -> Result<()> {
+fn put(file: &Path, [begin, end]: [&str; 2], table: &str) -> Result<()> {
     let text = fs::read_to_string(file)?;
-    let [begin, end] = TABLE;
     let (before, rest) = text.split_once(begin).with_context(|| format!("no {begin}"))?;
     let (_, after) = rest.split_once(end).with_context(|| format!("no {end}"))?;
     Ok(fs::write(file, format!("{before}{begin}\n{table}{end}{after}"))?)

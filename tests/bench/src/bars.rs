@@ -37,6 +37,10 @@ pub(crate) enum Figure {
     ShareAgainst(&'static str),
     /// The median of the added time beyond another row's.
     AddedAgainst(&'static str),
+    /// The lowest median of a peer's added time, divided by this program's.
+    AddedOfPeers,
+    /// The median of this program's figure, divided by the highest of a peer.
+    MedianOfPeers,
 }
 
 /// The limit of a figure.
@@ -66,6 +70,8 @@ impl Bar {
             Figure::AddedP99 => "added, p99".into(),
             Figure::Share => "share of the direct figure".into(),
             Figure::ShareAgainst(other) => format!("share, as a part of that of `{other}`"),
+            Figure::AddedOfPeers => "less added than by the best peer, times".into(),
+            Figure::MedianOfPeers => "more than the best peer, times".into(),
             Figure::AddedAgainst(other) => format!("added beyond `{other}`"),
         };
         format!("{}: {part}", self.row)
@@ -87,12 +93,18 @@ const fn bar(
     Bar { group, row, figure, limit, unit, reason }
 }
 
-use Figure::{AddedAgainst, AddedMedian, AddedP99, Median, P99, Share, ShareAgainst};
+use Figure::{AddedAgainst, AddedMedian, AddedOfPeers, AddedP99, Median, MedianOfPeers, P99, Share, ShareAgainst};
 use Limit::{AtLeast, AtMost};
 
 const UNNOTICED: &str = "a proxy without a sandbox adds three times as much";
 const SCATTER: &str = "one run in a hundred may meet the scheduler, not a lock or a scan of the machine";
 const STARTS: &str = "the machine starts processes for its agents, not for the proxy";
+
+const NATIVE: &str = "a native program without a runtime's work for each run";
+
+fn times(factor: f64) -> String {
+    format!("{factor:.1}")
+}
 
 const GROWS: &str = "nothing of the repository's size happens before the first word";
 
@@ -186,4 +198,7 @@ pub(crate) const BARS: &[Bar] = &[
         seconds,
         "an author who saves a plugin asks it at once",
     ),
+    bar(Group::Peers, "whole", AddedOfPeers, AtLeast(4.0), times, NATIVE),
+    bar(Group::Peers, "stream: first text", AddedOfPeers, AtLeast(4.0), times, NATIVE),
+    bar(Group::Peers, "16 at once", MedianOfPeers, AtLeast(4.0), times, NATIVE),
 ];

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::bars::{BARS, Bar, Figure, Limit};
+use crate::group::Group;
 use crate::report::Report;
 use crate::row::{Round, Row, flat};
 use crate::statistics::{median, percentile};
@@ -29,7 +30,9 @@ impl<'a> Check<'a> {
     pub fn of(report: &'a Report) -> Self {
         let bars = || BARS.iter().filter(|bar| report.groups.contains(&bar.group));
         let of_program = |(number, name): (usize, &'a String)| {
-            bars().map(move |bar| (name.as_str(), bar, judge(bar, &report.rows, number)))
+            // Peers have no bars of their own.
+            let bars = bars().filter(move |bar| number == 0 || bar.group != Group::Peers);
+            bars.map(move |bar| (name.as_str(), bar, judge(bar, &report.rows, number)))
         };
         Self { lines: report.programs.iter().map(|program| &program.name).enumerate().flat_map(of_program).collect() }
     }
@@ -70,17 +73,29 @@ fn judge(bar: &Bar, rows: &[Row], program: usize) -> Verdict {
 }
 
 fn figure(bar: &Bar, rows: &[Row], program: usize) -> Option<f64> {
-    let rounds = |name: &str| rows.iter().find(|row| row.name == name)?.programs.get(program);
+    let row = |name: &str| rows.iter().find(|row| row.name == name);
+    let rounds = |name: &str| row(name)?.programs.get(program);
     let own = rounds(bar.row)?;
+    let peers = |of: &dyn Fn(&Vec<Round>) -> Option<f64>| {
+        let others = row(bar.row).map_or(&[][..], |row| &row.programs);
+        others.iter().skip(1).filter_map(of).collect::<Vec<_>>().into_iter()
+    };
+    let through = |rounds: &Vec<Round>| median(&flat(rounds, |round| round.through.clone()));
     let shares = |rounds: &Vec<Round>| median(&flat(rounds, Round::share));
     let added = |rounds: &Vec<Round>| median(&flat(rounds, Round::added));
     match bar.figure {
-        Figure::Median => median(&flat(own, |round| round.through.clone())),
+        Figure::Median => through(own),
         Figure::P99 => percentile(&flat(own, |round| round.through.clone()), 99.0),
         Figure::AddedMedian => added(own),
         Figure::AddedP99 => percentile(&flat(own, Round::added), 99.0),
         Figure::Share => shares(own),
         Figure::ShareAgainst(other) => Some(shares(own)? / shares(rounds(other)?)?),
+        Figure::AddedOfPeers => {
+            let best = peers(&added).min_by(f64::total_cmp)?;
+            // Less than nothing is added only by chance.
+            Some(best / added(own)?.max(f64::MIN_POSITIVE))
+        }
+        Figure::MedianOfPeers => Some(through(own)? / peers(&through).max_by(f64::total_cmp)?),
         Figure::AddedAgainst(other) => Some(added(own)? - added(rounds(other)?)?),
     }
 }
@@ -104,7 +119,6 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::group::Group;
     use crate::row::Kind;
 
     /// Two rows with equal rounds but for the direct figure.
@@ -133,6 +147,18 @@ mod tests {
         assert_eq!(value(Figure::ShareAgainst("other")), Some(0.5));
         assert_eq!(value(Figure::AddedAgainst("other")), Some(-1.0));
         assert_eq!(value(Figure::AddedAgainst("third")), None);
+    }
+
+    #[test]
+    fn the_best_peer_is_the_measure() {
+        let program = |direct: f64, through: f64| vec![Round { direct: vec![direct], through: vec![through] }];
+        let programs = vec![program(1.0, 3.0), program(1.0, 9.0), program(1.0, 7.0), Vec::new()];
+        let rows = [Row { name: "one".into(), kind: Kind::Time, programs }];
+        let value = |figure| super::figure(&bar(figure, Limit::AtLeast(0.0)), &rows, 0);
+        assert_eq!(value(Figure::AddedOfPeers), Some(3.0));
+        assert_eq!(value(Figure::MedianOfPeers), Some(3.0 / 9.0));
+        let alone = [Row { programs: vec![program(1.0, 3.0)], ..rows[0].clone() }];
+        assert_eq!(super::judge(&bar(Figure::AddedOfPeers, Limit::AtLeast(0.0)), &alone, 0), Verdict::NotMeasured);
     }
 
     #[test]

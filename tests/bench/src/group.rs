@@ -31,10 +31,12 @@ pub enum Group {
     Cancel,
     /// The time from the rename of a component to its first answer.
     Reload,
+    /// All of that beside other programs, which is measured separately.
+    Peers,
 }
 
 impl Group {
-    /// All groups, in the order of measurement.
+    /// All groups of this program alone, in the order of measurement.
     pub const ALL: [Self; 11] = [
         Self::Start,
         Self::Memory,
@@ -63,6 +65,7 @@ impl Group {
             Self::Delay => "delay",
             Self::Cancel => "cancel",
             Self::Reload => "reload",
+            Self::Peers => "peers",
         }
     }
 
@@ -71,6 +74,7 @@ impl Group {
         Duration::from_secs(match self {
             Self::Start | Self::Memory | Self::Crowd | Self::Repository => 40,
             Self::Time => 60,
+            Self::Peers => 180,
             Self::InFlight | Self::Rate => 80,
             Self::Delay | Self::Reload => 25,
             Self::Prompt | Self::Cancel => 20,

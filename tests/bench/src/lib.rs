@@ -9,6 +9,7 @@
 //! | `measure` | the runs and their order |
 //! | [`row`], [`statistics`] | figures and their statistics |
 //! | [`report`], `table`, [`machine`] | figures as text, and the machine |
+//! | [`peers`] | other programs that are measured beside this one |
 //! | [`saved`] | raw figures as a file |
 //! | `bars`, [`check`] | the figures that must be reached, and whether they are |
 
@@ -24,6 +25,7 @@ pub mod group;
 pub mod machine;
 mod measure;
 mod open_stream;
+pub mod peers;
 pub mod plan;
 pub mod report;
 mod repository;

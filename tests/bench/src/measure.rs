@@ -1,6 +1,7 @@
 //! The measurement: the runs, their order, and their figures. The direct CLI and the program alternate in the order ABBA or BAAB, and
 //! the programs within a round, at random with a fixed seed, so that changes of the machine affect all equally.
 
+pub(crate) mod beside;
 mod cancel;
 mod crew;
 mod crowd;
@@ -80,7 +81,7 @@ impl Measuring<'_> {
                 Group::Delay => vec![self.delays(&mut running)?],
                 Group::Prompt => vec![self.long_prompts(&mut running)?],
                 Group::Cancel => self.cancellations(&running)?,
-                Group::Start | Group::Memory | Group::Reload => Vec::new(),
+                Group::Start | Group::Memory | Group::Reload | Group::Peers => Vec::new(),
             });
         }
         Ok(rows)

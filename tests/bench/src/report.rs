@@ -15,7 +15,7 @@ use crate::table::Table;
 use crate::{Binary, machine};
 
 /// A program that was measured.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program {
     /// Its name.
     pub name: String,
@@ -94,18 +94,21 @@ impl fmt::Display for Report {
         if self.quick {
             writeln!(f, "A quick measurement: few samples, for a first impression.\n")?;
         }
-        let head = ["time of a run", "direct", "AgentBay", "added, median", "10 to 90 %", "p99", "pairs"];
+        let through = if self.groups == [Group::Peers] { "through it" } else { "AgentBay" };
+        let head = ["time of a run", "direct", through, "added, median", "10 to 90 %", "p99", "pairs"];
         let times = self.table(Kind::Time, &head, time);
-        let head = ["runs a second", "direct", "AgentBay", "share, median", "10 to 90 %", "slices"];
+        let head = ["runs a second", "direct", through, "share, median", "10 to 90 %", "slices"];
         let rates = self.table(Kind::Rate, &head, rate);
-        let head = ["from write to read", "direct", "p99", "AgentBay", "p99", "lines"];
+        let head = ["from write to read", "direct", "p99", through, "p99", "lines"];
         let delays = self.table(Kind::Delay, &head, delay);
         let head = ["duration", "median", "least", "most", "times"];
         let durations = self.table(Kind::Duration, &head, |rounds| alone(rounds, seconds));
         let head = ["memory", "median", "least", "most", "times"];
         let memory = self.table(Kind::Memory, &head, |rounds| alone(rounds, mebibytes));
-        let mut tables = vec![times, rates, delays, durations, memory];
-        if self.programs.len() > 1 {
+        let head = ["requests without a correct answer", "failed", "of"];
+        let failures = self.table(Kind::Failures, &head, failures);
+        let mut tables = vec![times, rates, delays, durations, memory, failures];
+        if self.programs.len() > 1 && self.groups != [Group::Peers] {
             tables.push(Some(compare::table(self)));
         }
         write!(f, "{}", tables.into_iter().flatten().collect::<Vec<_>>().join("\n"))
@@ -149,6 +152,10 @@ fn alone(rounds: &[Round], as_text: impl Fn(f64) -> String) -> Vec<String> {
     let values = through(rounds);
     let figures = [median(&values), percentile(&values, 0.0), percentile(&values, 100.0)];
     [&figures.map(|figure| written(figure, &as_text))[..], &[values.len().to_string()]].concat()
+}
+
+fn failures(rounds: &[Round]) -> Vec<String> {
+    [through(rounds), direct(rounds)].map(|counts| counts.iter().sum::<f64>().to_string()).into()
 }
 
 /// The range of the middle 80 % of the values.

@@ -25,6 +25,8 @@ pub enum Kind {
     Duration,
     /// Bytes.
     Memory,
+    /// Requests that failed, each round beside the number of all.
+    Failures,
 }
 
 /// A figure.
@@ -39,6 +41,11 @@ pub struct Row {
 }
 
 impl Round {
+    /// A single pair.
+    pub(crate) fn pair(direct: f64, through: f64) -> Self {
+        Self { direct: vec![direct], through: vec![through] }
+    }
+
     /// A single sample without a direct counterpart.
     pub(crate) fn alone(through: f64) -> Self {
         Self { direct: Vec::new(), through: vec![through] }

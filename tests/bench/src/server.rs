@@ -58,19 +58,29 @@ impl Server {
 
     /// Its resident memory in bytes, where the system reports it as Linux does.
     pub(crate) fn resident(&self) -> Option<f64> {
-        self.memory("VmRSS:")
+        resident(self.process())
     }
 
     /// The largest resident memory that it has had, in bytes.
     pub(crate) fn peak(&self) -> Option<f64> {
-        self.memory("VmHWM:")
+        memory(self.process(), "VmHWM:")
     }
 
-    fn memory(&self, field: &str) -> Option<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let size = status.lines().find_map(|line| line.strip_prefix(field))?;
-        size.trim().trim_end_matches(" kB").parse::<f64>().ok().map(|kib| kib * 1024.0)
+    /// Its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
+}
+
+/// The resident memory of a process in bytes.
+pub(crate) fn resident(process: u32) -> Option<f64> {
+    memory(process, "VmRSS:")
+}
+
+fn memory(process: u32, field: &str) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let size = status.lines().find_map(|line| line.strip_prefix(field))?;
+    size.trim().trim_end_matches(" kB").parse::<f64>().ok().map(|kib| kib * 1024.0)
 }
 
 impl Drop for Server {

@@ -51,12 +51,12 @@ impl Measuring<'_> {
         let slice = self.plan.slice;
         let directly = || {
             let members = (0..clients).map(|_| running.site.cli(agent)).collect();
-            rate(members, slice, |cli| direct::run(cli, PROMPT).map(drop))
+            rate(members, slice, |cli| direct::run(cli, PROMPT).map(|_| true))
         };
         let through = || {
             let members = (0..clients).map(|_| Client::connect(running.server.address)).collect::<Result<_>>()?;
             // Answers are not decoded: that takes processor time which the program needs.
-            rate(members, slice, |client| client.send(agent.model(), PROMPT, false).map(drop))
+            rate(members, slice, |client| client.send(agent.model(), PROMPT, false).map(|_| true))
         };
         let mut round = Round::default();
         if self.chance.bool() {
@@ -70,15 +70,18 @@ impl Measuring<'_> {
     }
 }
 
-/// Runs that end in a second. Each client begins its next run as soon as one has ended.
-fn rate<M: Send>(members: Vec<M>, slice: Duration, run: impl Fn(&mut M) -> Result<()> + Sync) -> Result<f64> {
+/// Runs that succeed in a second. Each client begins its next run as soon as one has ended.
+pub(super) fn rate<M: Send>(
+    members: Vec<M>,
+    slice: Duration,
+    run: impl Fn(&mut M) -> Result<bool> + Sync,
+) -> Result<f64> {
     let begun = Instant::now();
     let (count_from, over) = (begun + slice.mul_f64(UNCOUNTED), begun + slice);
     let count = AtomicUsize::new(0);
     together(members, |mut member| {
         while Instant::now() < over {
-            run(&mut member)?;
-            if (count_from..over).contains(&Instant::now()) {
+            if run(&mut member)? && (count_from..over).contains(&Instant::now()) {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         }
