@@ -1,7 +1,7 @@
 //! The bars: figures that must be reached, each with its limit and its reason. `make bench CHECK=1` judges by them.
 
 use crate::group::Group;
-use crate::report::{mebibytes, percent, seconds};
+use crate::report::{mebibytes, per_second, percent, seconds};
 
 /// A bar.
 #[derive(Debug)]
@@ -99,6 +99,10 @@ use Limit::{AtLeast, AtMost};
 const UNNOTICED: &str = "a proxy without a sandbox adds three times as much";
 const SCATTER: &str = "one run in a hundred may meet the scheduler, not a lock or a scan of the machine";
 const STARTS: &str = "the machine starts processes for its agents, not for the proxy";
+
+const OUTPUT: &str = "no CLI prints as fast, so that the sandbox never holds it back";
+const SANDBOX: &str = "a sandbox whose price nobody pays attention to";
+const EACH_RUN: &str = "every run has an instance of its own";
 
 const NATIVE: &str = "a native program without a runtime's work for each run";
 
@@ -198,6 +202,12 @@ pub(crate) const BARS: &[Bar] = &[
         seconds,
         "an author who saves a plugin asks it at once",
     ),
+    bar(Group::Parse, "transcript of `claude`", Median, AtLeast(1e8), per_second, OUTPUT),
+    bar(Group::Parse, "transcript of `claude`", Share, AtLeast(0.4), percent, SANDBOX),
+    bar(Group::Parse, "transcript of `codex`", Median, AtLeast(1e8), per_second, OUTPUT),
+    bar(Group::Parse, "transcript of `codex`", Share, AtLeast(0.4), percent, SANDBOX),
+    bar(Group::Parse, "instance of `claude`, made and dropped", Median, AtMost(50e-6), seconds, EACH_RUN),
+    bar(Group::Parse, "instance of `codex`, made and dropped", Median, AtMost(50e-6), seconds, EACH_RUN),
     bar(Group::Peers, "whole", AddedOfPeers, AtLeast(4.0), times, NATIVE),
     bar(Group::Peers, "stream: first text", AddedOfPeers, AtLeast(4.0), times, NATIVE),
     bar(Group::Peers, "16 at once", MedianOfPeers, AtLeast(4.0), times, NATIVE),

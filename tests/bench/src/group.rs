@@ -31,16 +31,19 @@ pub enum Group {
     Cancel,
     /// The time from the rename of a component to its first answer.
     Reload,
+    /// The speed of reading a transcript, and a plugin instance.
+    Parse,
     /// All of that beside other programs, which is measured separately.
     Peers,
 }
 
 impl Group {
     /// All groups of this program alone, in the order of measurement.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Start,
         Self::Memory,
         Self::Reload,
+        Self::Parse,
         Self::Time,
         Self::InFlight,
         Self::Rate,
@@ -65,6 +68,7 @@ impl Group {
             Self::Delay => "delay",
             Self::Cancel => "cancel",
             Self::Reload => "reload",
+            Self::Parse => "parse",
             Self::Peers => "peers",
         }
     }
@@ -76,7 +80,7 @@ impl Group {
             Self::Time => 60,
             Self::Peers => 180,
             Self::InFlight | Self::Rate => 80,
-            Self::Delay | Self::Reload => 25,
+            Self::Delay | Self::Reload | Self::Parse => 25,
             Self::Prompt | Self::Cancel => 20,
         })
     }

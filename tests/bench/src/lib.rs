@@ -6,6 +6,7 @@
 //! | `site`, `repository`, `crowd` | the place where a program is measured: configuration, repository, CLIs, other processes |
 //! | `server`, `direct`, `answer` | the running server, the CLI run directly, and the result of one run |
 //! | `client`, `open_stream`, `connection` | clients of the server |
+//! | `transcript` | plugins that read long transcripts, natively and as components |
 //! | `measure` | the runs and their order |
 //! | [`row`], [`statistics`] | figures and their statistics |
 //! | [`report`], `table`, [`machine`] | figures as text, and the machine |
@@ -35,6 +36,7 @@ mod server;
 mod site;
 pub mod statistics;
 mod table;
+mod transcript;
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -91,7 +93,8 @@ pub fn run(setup: &Setup) -> Result<Report> {
     });
     let sites = sites.collect::<Result<Vec<_>>>()?;
     let chance = fastrand::Rng::with_seed(setup.seed);
-    let rows = Measuring { sites: &sites, groups: &setup.groups, plan: setup.plan, chance }.rows()?;
+    let rows = Measuring { sites: &sites, groups: &setup.groups, fixtures: &setup.fixtures, plan: setup.plan, chance }
+        .rows()?;
     let took = begun.elapsed();
     Ok(Report {
         groups: setup.groups.clone(),

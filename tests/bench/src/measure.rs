@@ -7,12 +7,15 @@ mod crew;
 mod crowd;
 mod in_flight;
 mod memory;
+mod parse;
 mod rate;
 mod reload;
 mod running;
 mod start;
 mod streams;
 mod time;
+
+use std::path::Path;
 
 use anyhow::Result;
 
@@ -29,6 +32,8 @@ use running::{Case, Running};
 pub(crate) struct Measuring<'a> {
     pub(crate) sites: &'a [Site],
     pub(crate) groups: &'a [Group],
+    /// The folder of recorded runs.
+    pub(crate) fixtures: &'a Path,
     pub(crate) plan: Plan,
     pub(crate) chance: fastrand::Rng,
 }
@@ -46,6 +51,9 @@ impl Measuring<'_> {
         }
         if self.groups.contains(&Group::Reload) {
             rows.push(self.reloads()?);
+        }
+        if self.groups.contains(&Group::Parse) {
+            rows.extend(self.parsed()?);
         }
         let rest = [
             Group::Time,
@@ -81,7 +89,7 @@ impl Measuring<'_> {
                 Group::Delay => vec![self.delays(&mut running)?],
                 Group::Prompt => vec![self.long_prompts(&mut running)?],
                 Group::Cancel => self.cancellations(&running)?,
-                Group::Start | Group::Memory | Group::Reload | Group::Peers => Vec::new(),
+                Group::Start | Group::Memory | Group::Reload | Group::Parse | Group::Peers => Vec::new(),
             });
         }
         Ok(rows)

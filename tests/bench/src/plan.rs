@@ -29,6 +29,8 @@ pub struct Plan {
     pub settled: Duration,
     /// Lines of a long transcript, each of a thousand bytes.
     pub transcript: u32,
+    /// Bytes of a transcript that is read by a plugin alone.
+    pub parsed: usize,
     /// Bytes of a long prompt.
     pub prompt: usize,
     /// Duration of the load measurement before and after.
@@ -53,6 +55,7 @@ impl Plan {
         streams: 1_000,
         settled: Duration::from_secs(2),
         transcript: 100_000,
+        parsed: 4 * 1024 * 1024,
         prompt: 8 * 1024 * 1024,
         watched: Duration::from_secs(2),
     };
@@ -71,6 +74,7 @@ impl Plan {
         streams: 200,
         settled: Duration::from_secs(2),
         transcript: 20_000,
+        parsed: 4 * 1024 * 1024,
         prompt: 8 * 1024 * 1024,
         watched: Duration::from_millis(500),
     };

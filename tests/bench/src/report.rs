@@ -98,7 +98,7 @@ impl fmt::Display for Report {
         let head = ["time of a run", "direct", through, "added, median", "10 to 90 %", "p99", "pairs"];
         let times = self.table(Kind::Time, &head, time);
         let head = ["runs a second", "direct", through, "share, median", "10 to 90 %", "slices"];
-        let rates = self.table(Kind::Rate, &head, rate);
+        let rates = self.table(Kind::Rate, &head, |rounds| compared(rounds, |rate| format!("{rate:.0}")));
         let head = ["from write to read", "direct", "p99", through, "p99", "lines"];
         let delays = self.table(Kind::Delay, &head, delay);
         let head = ["duration", "median", "least", "most", "times"];
@@ -107,7 +107,9 @@ impl fmt::Display for Report {
         let memory = self.table(Kind::Memory, &head, |rounds| alone(rounds, mebibytes));
         let head = ["requests without a correct answer", "failed", "of"];
         let failures = self.table(Kind::Failures, &head, failures);
-        let mut tables = vec![times, rates, delays, durations, memory, failures];
+        let head = ["bytes read a second", "native", "component", "share, median", "10 to 90 %", "times"];
+        let throughputs = self.table(Kind::Throughput, &head, |rounds| compared(rounds, per_second));
+        let mut tables = vec![times, rates, throughputs, delays, durations, memory, failures];
         if self.programs.len() > 1 && self.groups != [Group::Peers] {
             tables.push(Some(compare::table(self)));
         }
@@ -130,12 +132,12 @@ fn time(rounds: &[Round]) -> Vec<String> {
     [&medians[..], &[spread(&added, seconds), text(percentile(&added, 99.0)), added.len().to_string()]].concat()
 }
 
-fn rate(rounds: &[Round]) -> Vec<String> {
-    let per_second = |rate| format!("{rate:.0}");
+/// Two figures and their ratio.
+fn compared(rounds: &[Round], as_text: fn(f64) -> String) -> Vec<String> {
     let shares = flat(rounds, Round::share);
     vec![
-        written(median(&direct(rounds)), per_second),
-        written(median(&through(rounds)), per_second),
+        written(median(&direct(rounds)), as_text),
+        written(median(&through(rounds)), as_text),
         written(median(&shares), percent),
         spread(&shares, percent),
         rounds.len().to_string(),
@@ -180,6 +182,11 @@ pub(crate) fn seconds(seconds: f64) -> String {
         size if size < 1.0 => format!("{:.0} ms", seconds * 1e3),
         _ => format!("{seconds:.2} s"),
     }
+}
+
+/// Millions of bytes per second.
+pub(crate) fn per_second(bytes: f64) -> String {
+    format!("{:.1} MB/s", bytes / 1e6)
 }
 
 pub(crate) fn mebibytes(bytes: f64) -> String {

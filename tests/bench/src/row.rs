@@ -19,6 +19,8 @@ pub enum Kind {
     Time,
     /// Runs per second.
     Rate,
+    /// Bytes per second.
+    Throughput,
     /// Seconds from a write to a read.
     Delay,
     /// Seconds of an event that has no counterpart in a direct run.

@@ -21,6 +21,7 @@ const SMALLEST: Plan = Plan {
     streams: 20,
     settled: Duration::ZERO,
     transcript: 100,
+    parsed: 1000,
     prompt: 1000,
     watched: Duration::ZERO,
 };
@@ -47,7 +48,7 @@ fn every_figure_of_a_program_is_measured() {
     };
     let report = run(&setup).unwrap();
     let of = |kind| report.rows.iter().filter(|row| row.kind == kind).count();
-    assert_eq!([Kind::Time, Kind::Rate, Kind::Delay, Kind::Duration].map(of), [22, 10, 1, 4]);
+    assert_eq!([Kind::Time, Kind::Rate, Kind::Delay, Kind::Duration].map(of), [22, 10, 1, 6]);
     for row in &report.rows {
         assert!(row.programs.iter().all(|rounds| !rounds.is_empty()), "{row:?}");
     }

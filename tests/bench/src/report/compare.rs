@@ -32,7 +32,8 @@ fn series(kind: Kind) -> Vec<Series> {
         Kind::Time => vec![("", Better::Less, through, seconds), (", added", Better::Less, Round::added, seconds)],
         Kind::Rate => vec![(", a second", Better::More, through, |rate| format!("{rate:.0}"))],
         Kind::Delay | Kind::Duration => vec![("", Better::Less, through, seconds)],
-        Kind::Failures => Vec::new(),
+        // Not of the programs that are compared.
+        Kind::Failures | Kind::Throughput => Vec::new(),
         Kind::Memory => vec![("", Better::Less, through, mebibytes)],
     }
 }
