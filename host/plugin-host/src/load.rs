@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use agentbay_domain::{Description, PluginId, PluginLimits, Sha256Sum, Signer, Wasi, terminal_safe_path};
 use bytes::Bytes;
+use rayon::ThreadPoolBuilder;
 use tokio::task::spawn_blocking;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{Component, InstancePre, Linker};
@@ -192,12 +193,19 @@ impl LoadedPlugin {
     }
 }
 
-/// Compiles a component of the program, which needs no checks.
+/// Compiles a component of the program, which needs no checks. It has threads of its own, one for each processor: with shared
+/// ones, a plugin that a request waits for would be compiled after those of the background.
 pub(super) async fn compile_embedded(
     engine: &Engine,
     component: &'static [u8],
 ) -> Result<Arc<dyn abi::Pre>, CompileError> {
-    let component = self::component(engine, Bytes::from_static(component)).await?;
+    let wasm = engine.wasm().clone();
+    let made = spawn_blocking(move || {
+        let threads = ThreadPoolBuilder::new().thread_name(|_| "plugin-compiler".to_owned()).build();
+        let threads = threads.map_err(|error| CompileError::Failed(error.to_string()))?;
+        threads.install(|| Component::from_binary(&wasm, component)).map_err(|invalid| invalid_because(&invalid))
+    });
+    let component = made.await.map_err(|lost| CompileError::Failed(lost.to_string()))??;
     let failed = |error: LoadError| CompileError::Failed(error.to_string());
     let (line, _) = Line::of(&component).map_err(failed)?;
     link_line(engine, line, &component, false).map_err(failed)

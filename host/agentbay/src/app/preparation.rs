@@ -9,16 +9,11 @@ use agentbay_domain::{Environment, Target};
 use agentbay_plugin_host::LoadedPlugin;
 use agentbay_runs::doctor::{Examined, examine};
 use agentbay_runs::{Snapshot, Snapshots};
-use futures_util::StreamExt;
-use futures_util::stream::iter;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::model_faults::ModelFaults;
 use super::screen::{Screen, during};
-
-/// The number of plugins that are compiled at once. One uses all processors only for a part of the time.
-const AT_ONCE: usize = 2;
 
 /// The longest examination: a repository may be on a file system that does not respond.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -64,9 +59,12 @@ impl Preparation {
         }
         let names = plugins.iter().map(|plugin| plugin.id().to_string()).collect::<Vec<_>>().join(", ");
         tracing::info!(plugins = names, "compiling built-in plugins; requests are accepted");
-        let all = iter(plugins).for_each_concurrent(AT_ONCE, |plugin| async move {
-            let _logged = plugin.compile().await;
-        });
+        // One after the other: a request that needs another one then gets half of the processors.
+        let all = async {
+            for plugin in plugins {
+                let _logged = plugin.compile().await;
+            }
+        };
         during(&*self.screen, &format!("compiling plugins: {names}"), all).await;
     }
 
