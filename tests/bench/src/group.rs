@@ -79,7 +79,8 @@ impl Group {
             Self::Start | Self::Memory | Self::Crowd | Self::Repository => 40,
             Self::Time => 60,
             Self::Peers => 180,
-            Self::InFlight | Self::Rate => 80,
+            Self::InFlight => 80,
+            Self::Rate => 100,
             Self::Delay | Self::Reload | Self::Parse => 25,
             Self::Prompt | Self::Cancel => 20,
         })

@@ -62,7 +62,7 @@ impl Plan {
 
     /// A minute at most, for a quick estimate.
     pub const QUICK: Self = Self {
-        pace: 0.08,
+        pace: 0.06,
         cold_starts: 1,
         warm_starts: 5,
         rounds: 100,

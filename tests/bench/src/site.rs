@@ -42,6 +42,9 @@ pub(crate) const HELD: &str = "held";
 pub(crate) const CANCELLED: &str = "cancelled";
 pub(crate) const LONG: &str = "long";
 
+/// Lines of the log that are shown with an error.
+const LOGGED: usize = 20;
+
 /// The file name of the pipe for held CLIs.
 const FIFO: &str = "fifo";
 
@@ -156,6 +159,13 @@ impl Site {
         command.args(["serve", "--config", "streams.toml"]).current_dir(self.at("work"));
         command.env("XDG_CACHE_HOME", self.cache());
         Server::start(command, &self.at("log"))
+    }
+
+    /// The end of the log of the last server.
+    pub(crate) fn log(&self) -> String {
+        let log = fs::read_to_string(self.at("log")).unwrap_or_default();
+        let lines: Vec<_> = log.lines().rev().filter(|line| !line.contains(" request{")).take(LOGGED).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }
 
     /// The pipe from which each held CLI reads the byte that ends it.

@@ -26,6 +26,9 @@ const CASES: [(usize, Agent, &str); 8] = [
     (64, Agent::Computing, "recorded run that computes for 5 ms, 64 at once"),
 ];
 
+/// Number of clients of a usual slice.
+const USUAL: usize = 16;
+
 /// This part of a slice goes by before runs are counted.
 const UNCOUNTED: f64 = 0.2;
 
@@ -48,7 +51,8 @@ impl Measuring<'_> {
 
     /// One slice of direct runs and one through the program, in either order.
     pub(super) fn both(&mut self, running: &Running<'_>, clients: usize, agent: Agent) -> Result<Round> {
-        let slice = self.plan.slice;
+        // Longer with more clients, so that the runs that were begun together are a small part.
+        let slice = self.plan.slice * clients.div_ceil(USUAL) as u32;
         let directly = || {
             let members = (0..clients).map(|_| running.site.cli(agent)).collect();
             rate(members, slice, |cli| direct::run(cli, PROMPT).map(|_| true))

@@ -4,7 +4,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 
 use super::Measuring;
 use crate::client::Client;
@@ -23,6 +23,8 @@ impl Measuring<'_> {
     /// A component that takes the place of the plugin `echo` and answers in capital letters, a new version each time.
     pub(super) fn reloads(&mut self) -> Result<Row> {
         let mut row = Row::new("rename of a component to its first answer", Kind::Duration, self.sites.len());
+        // The folder exists before the start, so that its appearance is not measured.
+        self.sites.iter().try_for_each(|site| site.plugin().map(drop))?;
         let mut servers = self.sites.iter().map(|site| site.serve(&site.cache())).collect::<Result<Vec<_>>>()?;
         let (mut share, mut version) = (self.share(Group::Reload), 0_u32);
         while share.next() {
@@ -31,10 +33,10 @@ impl Measuring<'_> {
                 let [file, next] = self.sites[program].plugin()?;
                 fs::write(&next, with_section(&self.sites[program].loud, version))?;
                 let mut client = Client::connect(servers[program].address)?;
-                ask_until(&mut client, PROMPT)?;
+                ask_until(&mut client, PROMPT).with_context(|| self.sites[program].log())?;
                 let renamed = now();
                 fs::rename(next, &file)?;
-                ask_until(&mut client, &PROMPT.to_uppercase())?;
+                ask_until(&mut client, &PROMPT.to_uppercase()).with_context(|| self.sites[program].log())?;
                 row.programs[program].push(Round::alone((now() - renamed).as_secs_f64()));
                 fs::remove_file(file)?;
             }
