@@ -84,3 +84,38 @@ impl Code {
         self.compiled.get().is_some_and(Result::is_err)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use agentbay_domain::PluginLimits;
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::{CompileFuture, Compiler, FailureSignal};
+
+    /// Embedded components are compiled in this process.
+    #[derive(Debug)]
+    struct Unused;
+
+    impl Compiler for Unused {
+        fn compile<'a>(&'a self, _component: Bytes, _limits: &'a PluginLimits) -> CompileFuture<'a> {
+            Box::pin(async { panic!("it is not a file") })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_failure_is_kept_until_the_code_is_renewed() {
+        let cache = tempfile::tempdir().unwrap();
+        let engine = Engine::new(cache.path(), Arc::new(Unused), Arc::new(())).unwrap();
+        let id = "x".to_owned().try_into().unwrap();
+        let health = Arc::new(HealthTracker::new(id, Arc::new(()), FailureSignal::default()));
+        let code = Code::of_component(b"not a component");
+        assert!(!code.has_failed() && code.renewed().is_none());
+        let (one, other) = tokio::join!(code.get(&engine, &health), code.get(&engine, &health));
+        let [one, other, later] = [one, other, code.get(&engine, &health).await].map(|code| code.err().unwrap());
+        assert!(matches!(one, CompileError::Invalid(_)), "{one}");
+        assert_eq!((&one, code.has_failed(), code.is_compiled()), (&other, true, false));
+        assert_eq!(one, later);
+        assert!(code.renewed().is_some_and(|renewed| !renewed.has_failed() && renewed.renewed().is_none()));
+    }
+}
