@@ -22,7 +22,7 @@ impl Crowd {
         let mut crowd = Self { members: Vec::with_capacity(count), end: Some(end) };
         for _ in 0..count {
             let member = command.stdin(input.try_clone()?).spawn();
-            crowd.members.push(member.context("the machine refuses so many processes")?);
+            crowd.members.push(member.context("the machine permits no more processes")?);
         }
         Ok(crowd)
     }
