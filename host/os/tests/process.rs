@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use agentbay_domain::{Environment, ExitStatus, RunId, StreamName};
 use agentbay_os::process::{Child, ChildEvent, Command, SpawnError, Variables, capture, find};
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 const GRACE: Duration = Duration::from_millis(300);
@@ -136,6 +137,73 @@ async fn a_descendant_that_left_the_group_is_ended_although_the_stop_is_not_awai
     assert_eq!(child.next().await, ChildEvent::Output(StreamName::Stdout, "ready\n".into()));
     assert!(timeout(Duration::ZERO, child.stop()).await.is_err());
     gone(pid(&dir)).await;
+}
+
+/// Starts a process that leaves the group, writes its number to `pid`, and loses its parent. The script ends with `code`.
+fn detaching(body: &str, code: i32) -> String {
+    format!(
+        "(setsid sh -c 'echo $$ >pid; {body}' >/dev/null 2>&1 &) & wait; until [ -s pid ]; do sleep 0.01; done; exit {code}"
+    )
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_run_detached_is_ended_with_it_and_reaped_and_that_of_another_run_is_not() {
+    let (dir, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let start = |dir: &TempDir| {
+        let script = detaching("exec sleep 600", 0);
+        Child::spawn(Command { run: Some(RunId::new()), ..shell(&script, dir.path()) }).unwrap()
+    };
+    let (mut one, mut two) = (start(&dir), start(&other));
+    for child in [&mut one, &mut two] {
+        assert_eq!(collect(child, StreamName::Stdout).await, (String::new(), ExitStatus::Code(0)));
+    }
+    assert_eq!([lives(pid(&dir)), lives(pid(&other))], [true, true]);
+    one.finish().await;
+    assert_eq!((state(pid(&dir)), lives(pid(&other))), (None, true));
+    two.finish().await;
+    assert_eq!(state(pid(&other)), None);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn adopted_processes_that_end_by_themselves_are_reaped() {
+    let dir = TempDir::new().unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("gate"), rustix::fs::Mode::RWXU).unwrap();
+    let mut child = Child::spawn(shell(&detaching("read _ <gate", 0), dir.path())).unwrap();
+    collect(&mut child, StreamName::Stdout).await;
+    let reaped = async {
+        while state(pid(&dir)).is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let ended = async {
+        assert!(lives(pid(&dir)), "nothing of a process without a run is killed");
+        fs::write(dir.path().join("gate"), "").unwrap();
+        timeout(Duration::from_secs(60), reaped).await
+    };
+    tokio::select! {
+        ended = ended => assert_eq!(ended, Ok(())),
+        () = agentbay_os::process::reap_children() => panic!("it continues"),
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_exit_status_is_lost_while_others_are_adopted_and_reaped() {
+    let mut runs = JoinSet::new();
+    for code in 0..64 {
+        runs.spawn(async move {
+            let dir = TempDir::new().unwrap();
+            let command = Command { run: Some(RunId::new()), ..shell(&detaching("exit 0", code), dir.path()) };
+            let mut child = Child::spawn(command).unwrap();
+            let (_output, status) = collect(&mut child, StreamName::Stdout).await;
+            ([status, child.finish().await], [ExitStatus::Code(code); 2])
+        });
+    }
+    for (seen, expected) in runs.join_all().await {
+        assert_eq!(seen, expected);
+    }
 }
 
 #[tokio::test]

@@ -72,6 +72,7 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
     // Not among the tasks that are stopped: while those end, they still start git, which the watchdog would end.
     let watchdogs = Tasks::default();
     let guard = watchdogs.clone();
+    watchdogs.spawn_until_stopped(process::reap_children());
     let runs = runner.clone();
     let router = agentbay_api::router(AppState {
         snapshots,

@@ -8,26 +8,25 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use agentbay_domain::{ExitStatus, RunId, StreamName};
+use agentbay_domain::{ExitStatus, StreamName};
 use bytes::{Bytes, BytesMut};
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use process_wrap::std::CommandWrap;
 use rustix::io::ioctl_fionread;
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{ChildStderr, ChildStdout};
+use rustix::process::Signal;
+use tokio::net::unix::pipe::Receiver;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::command::Command;
 use super::error::SpawnError;
-use super::exit_watcher::ExitWatcher;
 use super::input::Input;
+use super::leader::Leader;
 use super::obstacle::Obstacle;
-use super::orphans;
 use super::pipe;
+use super::remains::Remains;
 use super::run_tag::{self, RunTag};
 use super::session::detach;
 use super::size;
-use super::start_time::StartTime;
 
 /// Maximum number of bytes that are read at once.
 pub const CHUNK: usize = 64 * 1024;
@@ -45,21 +44,17 @@ pub enum ChildEvent {
 #[derive(Debug)]
 pub struct Child {
     program: PathBuf,
-    group: Box<dyn ChildWrapper>,
-    exit_watcher: ExitWatcher,
+    leader: Leader,
     input: Input,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    stdout: Option<Receiver>,
+    stderr: Option<Receiver>,
     /// Bytes that may wait to be written before output is held back.
     max_waiting: usize,
     exited: Option<Exit>,
     /// Its output is discarded from now on.
     output_discarded: bool,
-    /// The group has been killed and its leader reaped: its number may belong to another process by now.
-    killed: bool,
-    /// The run that it was started for, until processes that left the group have been killed.
-    run: Option<RunId>,
-    start_time: Option<StartTime>,
+    /// What remains of the run that it was started for, until that has been killed.
+    remains: Option<Remains>,
     grace: Duration,
     pipe_silence: Duration,
 }
@@ -104,32 +99,29 @@ impl Child {
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped());
         });
-        detach(&mut wrap).wrap(KillOnDrop);
         let refused = |error: io::Error| {
             let obstacle = Obstacle::of(&program, &command.workdir, &error);
             SpawnError::Refused { program: program.clone(), obstacle }
         };
-        let mut group = wrap.spawn().map_err(refused)?;
-        let exit_watcher = ExitWatcher::of(group.id()).map_err(refused)?;
-        let (input, stdout, stderr) = (Input::of(group.stdin().take()), group.stdout().take(), group.stderr().take());
+        let (leader, mut pipes) = Leader::start(detach(&mut wrap)).map_err(refused)?;
+        let input = Input::of(pipes.stdin().take().map(pipe::sender).transpose().map_err(refused)?);
+        let stdout = pipes.stdout().take().map(pipe::receiver).transpose().map_err(refused)?;
+        let stderr = pipes.stderr().take().map(pipe::receiver).transpose().map_err(refused)?;
         if let Some(stdout) = &stdout {
             pipe::enlarge(stdout);
         }
         let Command { run, grace, pipe_silence, .. } = command;
-        let start_time = run.and(group.id()).and_then(StartTime::of);
+        let remains = run.map(|run| Remains::of(run, leader.pid()));
         Ok(Self {
             program,
-            group,
-            exit_watcher,
+            leader,
             input,
             stdout,
             stderr,
             max_waiting: usize::MAX,
             exited: None,
             output_discarded: false,
-            killed: false,
-            run,
-            start_time,
+            remains,
             grace,
             pipe_silence,
         })
@@ -183,7 +175,7 @@ impl Child {
                     None => self.stderr = None,
                 },
                 () = self.input.write_some() => {}
-                status = self.exit_watcher.wait(), if self.exited.is_none() => self.has_exited(status),
+                status = self.leader.exit(), if self.exited.is_none() => self.has_exited(status),
                 () = sleep_until(read_deadline.unwrap_or_else(Instant::now)), if read_deadline.is_some() => {
                     (self.stdout, self.stderr) = (None, None);
                 }
@@ -242,8 +234,7 @@ impl Child {
     }
 
     async fn terminate(&mut self, limit: Duration) {
-        const SIGTERM: i32 = 15;
-        if self.exited.is_none() && self.group.signal(SIGTERM).is_ok() {
+        if self.exited.is_none() && self.leader.signal_group(Signal::TERM) {
             self.ends_within(limit).await;
         }
     }
@@ -257,36 +248,28 @@ impl Child {
 
     /// Kills the rest of the group, including the leader's descendants, and reaps the leader.
     async fn kill_group(&mut self) -> ExitStatus {
-        // An error means that the group is empty.
-        let _nothing_left = self.group.start_kill();
+        self.leader.signal_group(Signal::KILL);
         let status = match self.exited {
             Some(exit) => exit.status,
-            None => self.exit_watcher.wait().await,
+            None => self.leader.exit().await,
         };
-        self.killed = true;
-        if let Err(error) = self.group.wait().await {
-            tracing::warn!(%error, "cannot wait for a process that was killed");
-        }
-        self.kill_strays().await;
+        self.leader.reap();
+        self.kill_remains().await;
         status
     }
 
     /// Kills descendants that have left the group, as daemons do.
-    async fn kill_strays(&mut self) {
-        let Some(kill) = self.strays() else { return };
-        // Reads all processes of the machine, which takes milliseconds.
-        match tokio::task::spawn_blocking(kill).await {
-            Ok(0) => {}
-            Ok(count) => tracing::info!(count, "processes that the CLI had detached were killed"),
-            Err(error) => tracing::warn!(%error, "cannot search for processes that the CLI left running"),
+    async fn kill_remains(&mut self) {
+        let Some(remains) = self.remains else { return };
+        if remains.may_exist() {
+            // Waits until they have ended.
+            match tokio::task::spawn_blocking(move || remains.kill()).await {
+                Ok(0) => {}
+                Ok(count) => tracing::info!(count, "processes that the CLI had detached were killed"),
+                Err(error) => tracing::warn!(%error, "cannot search for processes that the CLI left running"),
+            }
         }
-        self.run = None;
-    }
-
-    /// A function that kills them and returns their number.
-    fn strays(&self) -> Option<impl FnOnce() -> usize + Send + use<>> {
-        let (run, since) = (self.run?, self.start_time);
-        Some(move || orphans::kill_remaining(run, since))
+        self.remains = None;
     }
 }
 
@@ -294,12 +277,13 @@ impl Drop for Child {
     /// For a process that is dropped rather than ended, as when nobody waits for its end any more, or the runtime shuts
     /// down.
     fn drop(&mut self) {
-        if !self.killed {
-            let _nothing_left = self.group.start_kill();
-        }
         let ended_by_itself = self.exited.is_some() && !self.output_discarded;
-        if !ended_by_itself && let (Some(kill), Ok(runtime)) = (self.strays(), Handle::try_current()) {
-            runtime.spawn_blocking(kill);
+        self.leader.signal_group(Signal::KILL);
+        if self.exited.is_some() {
+            self.leader.reap();
+        }
+        if !ended_by_itself && let (Some(remains), Ok(runtime)) = (self.remains, Handle::try_current()) {
+            runtime.spawn_blocking(move || remains.kill_after_leader());
         }
     }
 }
@@ -310,15 +294,18 @@ fn later(time: Duration) -> Instant {
     Instant::now() + time.min(A_DAY)
 }
 
-async fn read_some(stream: &mut Option<impl AsyncRead + Unpin>) -> Option<Bytes> {
-    match stream {
-        Some(stream) => {
-            let mut chunk = BytesMut::with_capacity(CHUNK);
-            match stream.read_buf(&mut chunk).await {
-                Ok(0) | Err(_) => None,
-                Ok(_) => Some(chunk.freeze()),
-            }
+/// Reads what is there, without memory while nothing is. `None` at the end.
+async fn read_some(pipe: &mut Option<Receiver>) -> Option<Bytes> {
+    let Some(pipe) = pipe else { return std::future::pending().await };
+    loop {
+        pipe.readable().await.ok()?;
+        let there = ioctl_fionread(&pipe).unwrap_or(0);
+        let mut chunk = BytesMut::with_capacity(usize::try_from(there).unwrap_or(CHUNK).clamp(1, CHUNK));
+        match pipe.try_read_buf(&mut chunk) {
+            Ok(0) => return None,
+            Ok(_) => return Some(chunk.freeze()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return None,
         }
-        None => std::future::pending().await,
     }
 }

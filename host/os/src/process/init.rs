@@ -4,7 +4,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use process_wrap::tokio::CommandWrap;
+use process_wrap::std::CommandWrap;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, wait};
 use tokio::select;
 use tokio::signal::unix::{SignalKind, signal};
@@ -29,9 +29,8 @@ pub async fn run() -> io::Result<ExitCode> {
     let wrap = CommandWrap::with_new(current_exe()?.path(), |process| {
         process.args(std::env::args_os().skip(1));
     });
-    // Held, because nothing else may reap it.
     let program = { wrap }.spawn()?;
-    let pid = program.id().and_then(|id| Pid::from_raw(id.try_into().ok()?)).ok_or(io::ErrorKind::NotFound)?;
+    let pid = program.id().try_into().ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
     loop {
         let forwarded = select! {
             _ = children.recv() => match reap(pid)? {

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes};
 use tokio::io::AsyncWriteExt;
-use tokio::process::ChildStdin;
+use tokio::net::unix::pipe::Sender;
 
 /// Standard input and the bytes queued for it.
 #[derive(Debug)]
 pub(super) struct Input {
     /// `None` once it is closed.
-    stdin: Option<ChildStdin>,
+    stdin: Option<Sender>,
     queue: VecDeque<Bytes>,
     /// Number of bytes in the queue.
     waiting: usize,
@@ -19,7 +19,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn of(stdin: Option<ChildStdin>) -> Self {
+    pub(super) fn of(stdin: Option<Sender>) -> Self {
         Self { stdin, queue: VecDeque::new(), waiting: 0, closing: false }
     }
 

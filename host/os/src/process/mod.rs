@@ -7,6 +7,7 @@
 
 mod capture;
 mod child;
+mod children;
 mod command;
 mod environment;
 mod error;
@@ -14,12 +15,14 @@ mod exit_watcher;
 mod inherited;
 mod init;
 mod input;
+mod leader;
 mod machine;
 mod obstacle;
 mod orphans;
 mod pipe;
 mod process_table;
 mod program;
+mod remains;
 mod rlimits;
 mod run_tag;
 mod session;
@@ -31,6 +34,7 @@ mod withheld;
 
 pub use capture::{Captured, capture, capture_until};
 pub use child::{CHUNK, Child, ChildEvent};
+pub use children::reap_children;
 pub use command::Command;
 pub use environment::Variables;
 pub use error::SpawnError;

@@ -27,8 +27,8 @@ pub(super) fn end_started_by(host: HostProcess, grace: Duration) -> usize {
     end(&|process| process.tag.host == host, Some(host.start_time()), grace)
 }
 
-/// Kills the remaining processes of a run of this host, including those in other process groups. The run's CLI was started
-/// at `since`.
+/// Kills the remaining processes of a run of this host, including those in other process groups, and returns their number. The
+/// run's CLI was started at `since`.
 pub(super) fn kill_remaining(run: RunId, since: Option<StartTime>) -> usize {
     let of_run = |process: &TaggedProcess| process.tag.run == run && process.tag.host == HostProcess::this();
     end(&of_run, since, Duration::ZERO)

@@ -1,12 +1,25 @@
-//! The capacity of a process's output pipe. `child` reads from it.
+//! The pipes of a process: their ends in this process, and the capacity of its output pipe.
 //!
 //! Some CLIs exit without waiting until their output is read (`process.exit` of Node.js does): output that does not fit into
 //! the pipe is lost, and the run appears truncated. A larger pipe holds the output of such a CLI while the host is busy.
 
-use std::os::fd::AsFd;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// Bytes that a pipe should hold. Linux has 64 KiB by default and allows 64 MiB for all pipes of a user, so that 128 runs fit.
 pub(super) const CAPACITY: usize = 512 * 1024;
+
+/// The end that a process's output is read from.
+pub(super) fn receiver(end: impl Into<OwnedFd>) -> io::Result<Receiver> {
+    Receiver::from_owned_fd(end.into())
+}
+
+/// The end that a process's input is written to.
+pub(super) fn sender(end: impl Into<OwnedFd>) -> io::Result<Sender> {
+    Sender::from_owned_fd(end.into())
+}
 
 /// Enlarges a pipe where the system can. A refusal is not an error: the pipe works at its default size.
 #[cfg(target_os = "linux")]

@@ -1,6 +1,8 @@
 //! The processes of this machine, with start times and run tags, as far as they can be read.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System, UpdateKind};
@@ -16,6 +18,35 @@ pub(super) struct TaggedProcess {
     pub(super) tag: RunTag,
     /// Whether the host that started it is running, or may be.
     pub(super) host_is_alive: bool,
+}
+
+/// The tag of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tagged {
+    /// It was started for a run.
+    Run(RunTag),
+    /// It has no tag, or is of another user.
+    Nothing,
+    /// It is starting a program, and shows no environment before that is done.
+    Unclear,
+}
+
+/// The tag of a process, from proc_pid_environ(5). For systems where this process adopts.
+pub(super) fn tag(process: Pid) -> Tagged {
+    // A process that starts a program between two reads has shown the arguments of the one before.
+    const READS: usize = 3;
+    let shown = |what: &str| fs::read(format!("/proc/{process}/{what}"));
+    for _read in 0..READS {
+        let Ok(environ) = shown("environ") else { return Tagged::Nothing };
+        if !environ.is_empty() {
+            let tag = RunTag::find(environ.split(|byte| *byte == 0).map(OsStr::from_bytes));
+            return tag.map_or(Tagged::Nothing, Tagged::Run);
+        }
+        if shown("cmdline").is_ok_and(|arguments| arguments.is_empty()) {
+            return Tagged::Unclear;
+        }
+    }
+    Tagged::Nothing
 }
 
 /// Every tagged process of this user that was started at `since` or later, except this one. In a container, processes have

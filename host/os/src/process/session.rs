@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::sync::LazyLock;
 
-use process_wrap::tokio::{CommandWrap, ProcessGroup, ProcessSession};
+use process_wrap::std::{CommandWrap, ProcessGroup, ProcessSession};
 
 /// Whether this process has a terminal, which its children then have too unless they start their own session.
 static HAS_TERMINAL: LazyLock<bool> = LazyLock::new(|| File::open("/dev/tty").is_ok());

@@ -5,13 +5,13 @@
 //! the host holds the other end.
 
 use std::io::{self, Read};
-use std::process::Stdio;
+use std::process::{ChildStdin, Stdio};
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
-use tokio::process::ChildStdin;
+use process_wrap::std::{CommandWrap, ProcessSession};
 use tokio::time::sleep;
 
+use super::leader::Leader;
 use super::orphans;
 use super::program::current_exe;
 use super::run_tag::HostProcess;
@@ -28,8 +28,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The watchdog of this process. It waits until this value is dropped.
 #[derive(Debug)]
 pub struct Watchdog {
-    process: Box<dyn ChildWrapper>,
-    /// Waiting for the process would close it, and the watchdog would take the host for ended.
+    process: Leader,
+    /// Without it the watchdog takes the host for ended.
     _lifeline: Option<ChildStdin>,
 }
 
@@ -43,17 +43,16 @@ impl Watchdog {
             process.args([TASK, &HostProcess::this().to_string()]).current_dir("/");
             process.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         });
-        wrap.wrap(ProcessSession);
-        let mut process = wrap.spawn()?;
-        let _lifeline = process.stdin().take();
-        Ok(Self { process, _lifeline })
+        let (process, mut pipes) = Leader::start(wrap.wrap(ProcessSession))?;
+        Ok(Self { process, _lifeline: pipes.stdin().take() })
     }
 
     /// Restarts the watchdog whenever it exits. Never returns while that works.
     pub async fn keep(mut self) {
         loop {
-            let ended = self.process.wait().await;
-            tracing::warn!(?ended, "the watchdog exited and is started again");
+            let exit = self.process.exit().await;
+            self.process.reap();
+            tracing::warn!(%exit, "the watchdog exited and is started again");
             sleep(PAUSE).await;
             match Self::start() {
                 Ok(watchdog) => self = watchdog,
