@@ -72,11 +72,29 @@ fn a_permanent_failure_is_neither_retried_nor_left_to_a_fallback() {
 
 #[test]
 pub(crate) fn a_run_that_changed_the_repository_is_not_retried() {
-    let machine = machine(&format!("echo work > new; {FAIL}"), "printf done", "");
+    let commit = "git -c user.name=a -c user.email=a@localhost commit --quiet --all --message work";
+    // At once, so that git may read the state of the repository after the change.
+    for change in ["echo work > new", "rm FILE", "echo more >> FILE", &format!("rm FILE; {commit}")] {
+        let machine = machine(&format!("{change}; {FAIL}"), "printf done", "");
+        machine.repo_at("repo").commit("FILE", "text\n");
+        fs::write(machine.path("repo/draft"), "of the user").unwrap();
+        let proxy = machine.serve();
+        let answer = proxy.complete(&chat("a", "hi"));
+        assert_eq!((answer.status, answer.header("x-should-retry")), (502, Some("false")), "{change}");
+        assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (1, 0));
+    }
+}
+
+#[test]
+fn changes_of_the_user_before_a_run_do_not_keep_it_from_being_retried() {
+    let machine = machine(&format!("if [ $try = x ]; then {FAIL}; fi; printf done"), "exit 1", "");
+    machine.repo_at("repo").with("FILE", "text\n").with("OTHER", "text\n");
+    fs::write(machine.path("repo/draft"), "of the user").unwrap();
+    fs::write(machine.path("repo/FILE"), "changed").unwrap();
+    fs::remove_file(machine.path("repo/OTHER")).unwrap();
     let proxy = machine.serve();
-    let answer = proxy.complete(&chat("a", "hi"));
-    assert_eq!((answer.status, answer.header("x-should-retry")), (502, Some("false")));
-    assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (1, 0));
+    assert_eq!(proxy.complete(&chat("a", "hi")).content(), "done");
+    assert_eq!((attempts(&machine, "a"), attempts(&machine, "b")), (2, 0));
 }
 
 #[test]

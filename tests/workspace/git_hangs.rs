@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::support::{Machine, Proxy, Repo, Request, chat, error, is_alive, quoted, wait_for, with_time_enough};
 
 /// A machine whose models work in one repository: `tree` in worktrees of it, `plain` in the repository itself. Their CLI
-/// writes a file. If git's arguments contain the words in the file `hang`, git ignores SIGTERM and waits for processes that
+/// writes a file. `silent` prints nothing before there is a file `go`. If git's arguments contain the words in the file `hang`, git ignores SIGTERM and waits for processes that
 /// never end, in a separate session.
 fn machine(limits: &str) -> (Machine, Repo) {
     let machine = Machine::new();
@@ -19,6 +19,7 @@ fn machine(limits: &str) -> (Machine, Repo) {
     let settings = format!(
         "[limits]\nruns = 1\nqueue = 9\nretry_initial_delay = 0\n{limits}\n[defaults]\nrepo = \"{name}\"\n\
          [models.tree]\ndriver = \"generic\"\nprogram = \"cli\"\nworktree = {{ dir = \"{trees}\" }}\n\
+         [models.silent]\ndriver = \"generic\"\nprogram = \"silent\"\n\
          [models.plain]\ndriver = \"generic\"\nprogram = \"cli\"\n"
     );
     machine.write("proxy.toml", settings);
@@ -35,6 +36,8 @@ fn machine(limits: &str) -> (Machine, Repo) {
         ),
     );
     machine.script("cli", &format!("echo started >> {}; echo work > new; echo done", quoted(&machine.name("started"))));
+    let go = quoted(&machine.name("go"));
+    machine.script("silent", &format!("until [ -e {go} ]; do sleep 0.02; done; echo done"));
     (machine, repo)
 }
 
@@ -94,13 +97,10 @@ fn message(answer: &Value) -> String {
 }
 
 /// The git commands before a CLI is started: a model, and words of the arguments.
-const BEFORE: [(&str, &str); 5] = [
-    ("tree", "HEAD^{commit}"),
-    ("tree", "worktree add"),
-    ("plain", "--show-toplevel"),
-    ("plain", "status"),
-    ("plain", "ls-files"),
-];
+const BEFORE: [(&str, &str); 2] = [("tree", "HEAD^{commit}"), ("tree", "worktree add")];
+
+/// The git commands while a CLI starts, which tell later whether it has changed something.
+const BESIDE: [(&str, &str); 3] = [("silent", "--show-toplevel"), ("silent", "status"), ("silent", "ls-files")];
 
 #[test]
 pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_the_next_run() {
@@ -115,7 +115,6 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_
             let answer = proxy.complete(&chat(model, "hi"));
             let command = match words.split(' ').next().unwrap() {
                 "worktree" => "worktree add",
-                word @ ("status" | "ls-files") => word,
                 _ => "rev-parse",
             };
             let text = format!(
@@ -146,7 +145,7 @@ pub(crate) fn a_git_that_hangs_before_the_cli_is_ended_and_its_slot_is_free_for_
 
 #[test]
 pub(crate) fn a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_started() {
-    for (model, words) in BEFORE {
+    for (model, words) in BEFORE.into_iter().chain(BESIDE) {
         let (machine, _repo) = machine("git_timeout = \"1h\"");
         let proxy = machine.serve();
         hang(&machine, words);
@@ -165,7 +164,24 @@ pub(crate) fn a_run_whose_git_hangs_can_be_cancelled_and_its_cli_is_never_starte
         unhang(&machine);
         wait_for("the run to be over", || run(&proxy).is_none());
         assert_eq!((was_started(&machine), trees(&machine)), (false, vec![]), "{model} {words}");
+        fs::write(machine.path("go"), "").unwrap();
         assert_eq!(proxy.ask(model, "again"), "done");
+    }
+}
+
+#[test]
+fn a_git_that_hangs_while_the_cli_starts_delays_nothing_and_is_ended_at_the_first_output() {
+    for (model, words) in BESIDE {
+        let (machine, _repo) = machine("git_timeout = \"1h\"");
+        let proxy = machine.serve();
+        hang(&machine, words);
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(|| proxy.ask(model, "hi"));
+            wait_for_a_hang(&machine);
+            fs::write(machine.path("go"), "").unwrap();
+            assert_eq!(asked.join().unwrap(), "done", "{words}");
+        });
+        wait_for_its_end(&machine);
     }
 }
 
@@ -185,7 +201,7 @@ fn a_client_that_disconnects_ends_a_git_that_hangs() {
 
 #[test]
 pub(crate) fn a_git_that_hangs_does_not_outlive_a_program_that_is_stopped() {
-    for (model, words) in [("tree", "worktree add"), ("plain", "status"), ("tree", "write-tree")] {
+    for (model, words) in [("tree", "worktree add"), ("silent", "status"), ("tree", "write-tree")] {
         let (machine, repo) =
             machine("git_timeout = \"1h\"\nexit_grace = \"200ms\"\n[server]\nshutdown_timeout = \"100ms\"\n");
         let proxy = machine.serve();
@@ -210,10 +226,11 @@ fn a_run_times_out_also_while_git_hangs() {
     with_time_enough(|timeout| {
         let (machine, _repo) = machine("git_timeout = \"1h\"");
         let settings = fs::read_to_string(machine.path("work/proxy.toml")).unwrap();
-        machine.write("proxy.toml", format!("{settings}timeout = \"{timeout}\"\n"));
+        let of_tree = format!("[models.tree]\ntimeout = \"{timeout}\"\n");
+        machine.write("proxy.toml", settings.replace("[models.tree]\n", &of_tree));
         let proxy = machine.serve();
-        hang(&machine, "ls-files");
-        let answer = proxy.complete(&chat("plain", "hi"));
+        hang(&machine, "worktree add");
+        let answer = proxy.complete(&chat("tree", "hi"));
         let text =
             format!("the run took longer than {timeout} and was ended: raise `timeout` of the model if it needs more");
         let expected = error(&text, "server_error", None, "timeout", None);

@@ -4,7 +4,13 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+
+/// Starts a task that its owner does not wait for. It is dropped with the handle.
+#[expect(clippy::disallowed_methods, reason = "this is where tasks are started")]
+pub(crate) fn beside<T: Send + 'static>(task: impl Future<Output = T> + Send + 'static) -> AbortOnDropHandle<T> {
+    AbortOnDropHandle::new(tokio::spawn(task))
+}
 
 /// The tasks of the process. A clone shares them.
 #[derive(Debug, Clone, Default)]

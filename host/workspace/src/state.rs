@@ -9,13 +9,18 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::error::WorkspaceError;
+use super::file_time::FileTime;
 use super::git::Git;
 use super::nested;
 use super::temp_index::names;
 
-/// The state of a repository at one moment. If two states are equal, nothing was changed in between.
+/// The state of a repository at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TreeState([u8; 32]);
+pub struct TreeState {
+    content: [u8; 32],
+    /// The last change among the files that differ from HEAD, and the index, which a commit changes as well.
+    last_change: Option<FileTime>,
+}
 
 impl TreeState {
     /// The current state.
@@ -24,23 +29,50 @@ impl TreeState {
     /// It is not a repository, git fails, or git's output is larger than the limit.
     pub async fn of(git: &Git, repo: &Path) -> Result<Self, WorkspaceError> {
         let top = git.line("rev-parse", repo, &["rev-parse", "--show-toplevel"]).await?;
-        let mut digest = Sha256::new();
+        let (mut digest, mut last_change) = (Sha256::new(), None);
         let mut trees = vec![PathBuf::from(top)];
         while let Some(tree) = trees.pop() {
             let (status, inside) = tokio::try_join!(git.status(&tree), nested::filled(git, &tree))?;
             digest.update(tree.as_os_str().as_bytes());
             digest.update(&status);
+            last_change = last_change.max(index(&tree).and_then(|index| changed_at(&index)));
             // A file that differed before may have changed again.
             for path in names(&status).filter_map(path) {
-                if let Ok(found) = fs::symlink_metadata(tree.join(OsStr::from_bytes(path))) {
+                let file = tree.join(OsStr::from_bytes(path));
+                if let Ok(found) = fs::symlink_metadata(&file) {
                     digest.update(path);
                     digest.update(format!("\0{} {} {}\0", found.len(), found.mtime(), found.mtime_nsec()));
                 }
+                last_change = last_change.max(changed_at(&file));
             }
             trees.extend(inside);
         }
-        Ok(Self(digest.finalize().into()))
+        Ok(Self { content: digest.finalize().into(), last_change })
     }
+
+    /// Whether nothing was changed from `start` until this state. `before` is the state that was read then, with what was
+    /// changed while it was read.
+    pub fn is_unchanged(&self, before: &Self, start: FileTime) -> bool {
+        self.content == before.content && self.last_change.is_none_or(|last| last < start)
+    }
+}
+
+/// The index of a working tree: in its `.git`, or in the folder that a `.git` file of a linked worktree or submodule names.
+fn index(tree: &Path) -> Option<PathBuf> {
+    let git = tree.join(".git");
+    let dir = if git.is_dir() {
+        git
+    } else {
+        let named = fs::read_to_string(&git).ok()?;
+        tree.join(named.strip_prefix("gitdir:")?.trim())
+    };
+    Some(dir.join("index"))
+}
+
+/// The last change of a file, or of the folder that it was removed from.
+fn changed_at(file: &Path) -> Option<FileTime> {
+    let found = file.ancestors().find_map(|path| fs::symlink_metadata(path).ok())?;
+    Some(FileTime::of(&found))
 }
 
 /// The path of an entry of `git status --porcelain=v2 -z`: the last of a number of fields.

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use agentbay_domain::HelperScripts;
 use agentbay_os::process;
-use agentbay_workspace::{Additions, Git, TreeState, WorkspaceError};
+use agentbay_workspace::{Additions, Git, WorkspaceError};
 use tokio_util::sync::CancellationToken;
 
+use super::before::Before;
 use super::error::CliError;
 use super::prepare::Launch;
 use super::process::Process;
@@ -37,16 +38,15 @@ impl Cli {
         Ok(Process::new(child, run_dir))
     }
 
-    /// The state of the repository, if a further attempt depends on it. A folder that is not a repository has none.
-    pub(super) async fn state_before(
-        &self,
-        attempt: &Attempt<'_>,
-        git: &Git,
-    ) -> Result<Option<TreeState>, WorkspaceError> {
-        if self.target.worktree.is_some() || !attempt.may_be_followed {
-            return Ok(None);
+    /// What a further attempt has to know of the repository. An attempt in a worktree leaves nothing there.
+    pub(super) fn before(&self, attempt: &Attempt<'_>, git: &Git) -> Before {
+        let reports_tools = self.driver.as_ref().is_ok_and(|driver| driver.plugin.description().features.tools);
+        match &self.target.worktree {
+            Some(_) => Before::Unknown,
+            None if !attempt.may_be_followed => Before::Unknown,
+            None if reports_tools => Before::ToolsReported,
+            None => Before::read(git.clone(), self.target.repo.clone()),
         }
-        known(TreeState::of(git, &self.target.repo).await)
     }
 
     /// The content of the folder for helpers, if new files in it are to be committed.

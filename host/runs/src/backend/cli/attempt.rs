@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agentbay_domain::{KillReason, Usage};
+use agentbay_domain::{KillReason, Outcome, Usage};
 use agentbay_workspace::Git;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -90,10 +90,8 @@ impl Cli {
         unwanted: &CancellationToken,
         cleanup: &mut Cleanup,
     ) -> Result<(Dialog, Process), CliError> {
-        // At the same time: git takes as long as the plugin.
-        let (before, prepared) = tokio::join!(self.state_before(attempt, git), self.prepare(attempt, git));
-        let Prepared { dialog, launch } = prepared?;
-        cleanup.before = before?;
+        cleanup.before = self.before(attempt, git);
+        let Prepared { dialog, launch } = self.prepare(attempt, git).await?;
         let process = self.acquire(attempt, launch, git, unwanted, cleanup).await?;
         Ok((dialog, process))
     }
@@ -107,7 +105,10 @@ impl Cli {
     ) -> (Ended, bool) {
         let Dialog { turn, reading } = dialog;
         let TurnResult { outcome, tally, answer_chars, may_retry, after } =
-            pump::converse(attempt, &cleanup.slot, &self.target.driver, &turn, reading, &mut process.child).await;
+            pump::converse(attempt, cleanup, &self.target.driver, &turn, reading, &mut process.child).await;
+        if !may_retry || matches!(outcome, Outcome::Finished { .. }) {
+            cleanup.before.give_up();
+        }
         let reported = tally.total(attempt.request.session.is_some());
         let usage = reported.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         cleanup.process = Some(Process { after, ..process });

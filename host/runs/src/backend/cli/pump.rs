@@ -11,6 +11,8 @@ use agentbay_os::process::{Child, ChildEvent};
 use agentbay_plugin_host::CallError;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use super::Cleanup;
+use super::before::Before;
 use super::error::CliError;
 use super::notices::Notices;
 use super::prepare::Reading;
@@ -53,7 +55,7 @@ impl From<CallError> for Cut {
 /// Reads a process until its turn is over, its time is up, or the run is no longer wanted.
 pub(super) async fn converse(
     attempt: &Attempt<'_>,
-    slot: &Slot,
+    Cleanup { slot, before, .. }: &mut Cleanup,
     driver: &PluginId,
     turn: &Turn,
     reading: Reading,
@@ -63,6 +65,7 @@ pub(super) async fn converse(
     let mut pump = Pump {
         attempt,
         slot,
+        before,
         driver,
         child,
         reader: Some(Reader::Plugin(transcript)),
@@ -98,6 +101,7 @@ struct Pump<'a> {
     attempt: &'a Attempt<'a>,
     /// Holds the sessions that the CLI names.
     slot: &'a Slot,
+    before: &'a mut Before,
     driver: &'a PluginId,
     child: &'a mut Child,
     /// Taken when the process has ended: the end is judged once.
@@ -253,6 +257,9 @@ impl Pump<'_> {
         }
         self.may_retry &= !event.is_answer();
         self.used_a_tool |= matches!(event, Event::ToolCall(_));
+        if !self.may_retry || self.used_a_tool {
+            self.before.give_up();
+        }
         self.attempt.context.observer.event(&event);
         if let Event::Session(id) = event {
             self.session(id).await;

@@ -1,9 +1,10 @@
 //! The last step of an attempt: the process ends first, then what it worked in is released.
 
 use agentbay_domain::RunId;
-use agentbay_workspace::{Additions, Author, Git, Lease, TreeState};
+use agentbay_workspace::{Additions, Author, Git, Lease};
 use jiff::Timestamp;
 
+use super::before::Before;
 use super::process::Process;
 use crate::backend::Attempt;
 use crate::queue::Slot;
@@ -19,8 +20,8 @@ pub(crate) struct Cleanup {
     pub(super) process: Option<Process>,
     /// What it works in, complete or not.
     pub(super) lease: Option<Lease>,
-    /// The state of the repository before, if the attempt worked in it and the state was readable.
-    pub(super) before: Option<TreeState>,
+    /// What is known of the repository before, if the attempt worked in it.
+    pub(super) before: Before,
     /// Set if what the agent adds for later tasks is to be committed.
     pub(super) additions: Option<Additions>,
     /// Held until everything is released.
@@ -35,7 +36,7 @@ impl Cleanup {
             git,
             process: None,
             lease: None,
-            before: None,
+            before: Before::Unknown,
             additions: None,
             slot,
         }
@@ -81,10 +82,10 @@ impl Cleanup {
         if lease.is_worktree() {
             return lease.discard(git).await;
         }
-        let is_unchanged = match (&self.before, used_a_tool) {
-            (_, None) => true,
-            (Some(before), Some(false)) => TreeState::of(git, lease.workdir()).await.is_ok_and(|now| now == *before),
-            _ => false,
+        let is_unchanged = match used_a_tool {
+            None => true,
+            Some(true) => false,
+            Some(false) => self.before.proves_unchanged(git, lease.workdir()).await,
         };
         lease.release(git).await;
         is_unchanged
