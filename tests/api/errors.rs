@@ -103,8 +103,7 @@ fn a_generic_driver_needs_a_program_and_options_that_it_knows() {
 fn an_agent_file_that_is_not_text_is_reported_by_its_path() {
     let (machine, proxy) = model("driver = \"echo\"");
     machine.write("AGENTS.md", [0xff, 0xfe]);
-    let message =
-        format!("cannot read the agent file {}: stream did not contain valid UTF-8", machine.name("work/AGENTS.md"));
+    let message = format!("cannot read the agent file {}: it is not UTF-8 text", machine.name("work/AGENTS.md"));
     assert_eq!(refused(&proxy), configuration(&message, None));
 }
 

@@ -8,6 +8,7 @@ use agentbay_domain::{CliTarget, Keep, RunId};
 use agentbay_os::files::private_dir;
 use tokio::task::spawn_blocking;
 
+use super::cached::is_folder;
 use super::error::WorkspaceError;
 use super::git::Git;
 use super::lease_file::{LeaseFile, LeaseRecord};
@@ -93,7 +94,7 @@ impl WorkspaceSpec {
     /// # Errors
     /// The repository is missing or has no commit, the folder of worktrees is not private, or git refuses.
     pub async fn lease(self, git: &Git, lease: &mut Option<Lease>) -> Result<(), WorkspaceError> {
-        if !is_folder(self.repo.clone()).await {
+        if !is_folder(&self.repo).await {
             return Err(WorkspaceError::RepositoryMissing { repo: self.repo, key: self.repo_key });
         }
         let workdir = self.workdir();
@@ -216,11 +217,6 @@ impl Worktree {
         self.file.remove();
         Ok(())
     }
-}
-
-/// Whether a folder exists. A network file system may block here without limit.
-async fn is_folder(path: PathBuf) -> bool {
-    spawn_blocking(move || path.is_dir()).await.unwrap_or(false)
 }
 
 async fn remove_folder(path: PathBuf) -> Result<(), WorkspaceError> {

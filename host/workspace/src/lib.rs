@@ -2,8 +2,10 @@
 //! the run's private folder. The only crate that calls git.
 
 mod additions;
+mod cached;
 mod call;
 mod error;
+mod file_time;
 mod git;
 mod lease;
 mod lease_file;
@@ -19,7 +21,9 @@ mod state;
 mod temp_index;
 
 pub use additions::{Additions, Author};
+pub use cached::canonical_folder;
 pub use error::WorkspaceError;
+pub use file_time::FileTime;
 pub use git::Git;
 pub use lease::{Lease, Released, WorkspaceSpec};
 pub use repository::{is_repository, top};

@@ -1,13 +1,9 @@
 //! Kinds of configured repositories: a working tree, a folder inside one, or a bare repository.
 
-use std::fs::OpenOptions;
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use tokio::task::spawn_blocking;
-
+use super::cached;
 use super::error::WorkspaceError;
 use super::git::{Git, MAX_OUTPUT};
 
@@ -49,26 +45,50 @@ pub(super) async fn agent_file(
         };
     }
     let path = repo.join(file);
-    let opened = path.clone();
-    match spawn_blocking(move || read_plain(&opened)).await.unwrap_or_else(|error| Err(error.into())) {
+    match cached::text(&path).await {
         Ok(content) => Ok(Some(content)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(WorkspaceError::AgentFile { path, error }),
     }
 }
 
-/// The text of a plain file. A pipe or a device is refused: it may block or be endless.
-fn read_plain(path: &Path) -> io::Result<String> {
-    let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
-    let found = file.metadata()?;
-    if !found.is_file() {
-        return Err(io::Error::other("it is not a plain file"));
+/// Plain files. A pipe or a device is refused: it may block or be endless.
+pub(super) mod plain {
+    use std::fs::{File, OpenOptions};
+    use std::io::{self, Read};
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    use rustix::fs::OFlags;
+
+    use super::MAX_OUTPUT;
+
+    /// The text of a file. Waits for it.
+    pub(in super::super) fn read(path: &Path) -> io::Result<String> {
+        let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
+        let length = length(&file)?;
+        let mut content = Vec::with_capacity(length);
+        file.take(MAX_OUTPUT as u64).read_to_end(&mut content)?;
+        text(content)
     }
-    if found.len() > MAX_OUTPUT as u64 {
-        return Err(io::Error::other(format!("it has {} bytes, more than {MAX_OUTPUT}", found.len())));
+
+    /// The length of an open file.
+    pub(in super::super) fn length(file: &File) -> io::Result<usize> {
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other("it is not a plain file"));
+        }
+        let length = usize::try_from(found.len()).unwrap_or(usize::MAX);
+        if length > MAX_OUTPUT {
+            return Err(io::Error::other(format!("it has {length} bytes, more than {MAX_OUTPUT}")));
+        }
+        Ok(length)
     }
-    let mut text = String::new();
-    file.take(MAX_OUTPUT as u64).read_to_string(&mut text)?;
-    Ok(text)
+
+    /// Content as text.
+    pub(in super::super) fn text(content: Vec<u8>) -> io::Result<String> {
+        String::from_utf8(content)
+            .map_err(|_not_text| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+    }
 }

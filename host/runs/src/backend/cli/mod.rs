@@ -6,6 +6,7 @@
 
 mod acquire;
 mod attempt;
+mod before;
 mod dry_run;
 mod error;
 mod explain;
@@ -29,6 +30,7 @@ use std::sync::Arc;
 
 use agentbay_domain::{CliTarget, Environment, PluginId, ServerAddress, SessionId};
 use agentbay_plugin_host::Driver;
+use agentbay_workspace::canonical_folder;
 
 pub(crate) use dry_run::{Finding, dry_run};
 pub(crate) use policy::executable;
@@ -69,7 +71,7 @@ impl Cli {
         let repo = match worktree {
             Some(_) => None,
             // Two names of one folder are one repository.
-            None => Some((tokio::fs::canonicalize(repo).await.unwrap_or_else(|_| repo.clone()), *max_repo_runs)),
+            None => Some((canonical_folder(repo).await.unwrap_or_else(|_| repo.clone()), *max_repo_runs)),
         };
         Occupied { repo, session: session.map(|id| SessionKey { driver: driver.clone(), id: id.clone() }) }
     }
