@@ -19,6 +19,9 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::dependencies::Dependencies;
 use super::{MAX_WAIT, QUIET, Watched};
 
+/// How often the watches are set at most, while folders appear and go.
+const ROUNDS: usize = 4;
+
 /// Waits for changes.
 #[derive(Debug)]
 pub(super) struct Events {
@@ -88,10 +91,20 @@ impl Watch {
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
             Err(TryLockError::WouldBlock) => return Err(notify::Error::generic("the last attempt has not ended yet")),
         };
+        for _round in 0..ROUNDS {
+            self.set(&mut set)?;
+            // A folder that was created before its parent was watched has caused no event.
+            if Dependencies::of(&self.watched).to_watch() == set.folders {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&self, Set { watcher, folders: before }: &mut Set) -> notify::Result<()> {
         let dependencies = Dependencies::of(&self.watched);
         let folders = dependencies.to_watch();
         self.dependencies.store(Arc::new(dependencies));
-        let Set { watcher, folders: before } = &mut *set;
         let (mut paths, mut failed) = (watcher.paths_mut(), None);
         for folder in mem::replace(before, folders.clone()) {
             // A folder that was removed is no longer watched.
