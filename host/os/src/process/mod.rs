@@ -1,9 +1,10 @@
 //! The only place that starts, feeds, ends and reaps processes. It knows nothing of plugins or HTTP.
 //!
 //! `program` finds the file, `environment` builds the variables, `withheld` lists those that no plan may set, `start` starts
-//! the process, `child` is the running process, and `capture` runs a short command to its end. An `obstacle` is a reason why
-//! a program cannot be started. Every process of a run has a `run_tag`, by which `orphans` finds the remaining processes of
-//! a run in the `process_table`; the `watchdog` does so when the host is gone.
+//! the process, `child` is the running process with its `leader`, and `capture` runs a short command to its end. An
+//! `obstacle` is a reason why a program cannot be started. Every process of a run has a `run_tag`: what `remains` of a run is
+//! found by it among the `children` of this process or, as `orphans`, in the `process_table`. The `watchdog` searches there
+//! when the host is gone.
 
 mod capture;
 mod child;

@@ -91,7 +91,11 @@ impl Cli {
         cleanup: &mut Cleanup,
     ) -> Result<(Dialog, Process), CliError> {
         cleanup.before = self.before(attempt, git);
-        let Prepared { dialog, launch } = self.prepare(attempt, git).await?;
+        let Prepared { dialog, launch } = tokio::select! {
+            prepared = self.prepare(attempt, git) => prepared?,
+            // It may wait for a plugin that is compiled.
+            () = unwanted.cancelled() => return Err(CliError::Unwanted),
+        };
         let process = self.acquire(attempt, launch, git, unwanted, cleanup).await?;
         Ok((dialog, process))
     }
