@@ -35,10 +35,13 @@ fn machine() -> (Machine, Repo) {
             "[models.{name}]\ndriver = \"generic\"\nrepo = \"../repo\"\nprogram = \"{name}\"\noptions = {{ answer = \"whole\" }}\n{more}\n"
         )
     };
-    let models = model("steady", "max_repo_runs = 16") + &model("fleeting", "worktree = { dir = \"../trees\" }");
+    let models = model("steady", "max_repo_runs = 16")
+        + &model("fleeting", "worktree = { dir = \"../trees\" }")
+        + &model("once", "");
     machine.write("proxy.toml", format!("[limits]\nruns = 64\nexit_grace = \"200ms\"\n{models}"));
     let open = machine.name("open");
     machine.script("steady", &format!("echo first; until [ -e {open} ]; do sleep 0.05; done; echo last"));
+    machine.script("once", "echo done");
     machine.script("fleeting", "(trap '' TERM; sleep 100) & echo begun; sleep 100");
     let repo = machine.repo("repo");
     (machine, repo)
@@ -74,7 +77,9 @@ fn disconnect_at_random(proxy: &Proxy, next: &AtomicUsize) {
 fn runs_that_are_cancelled_at_any_time_leave_nothing_behind_and_disturb_no_other_run() {
     let (machine, repo) = machine();
     let proxy = machine.serve();
-    assert_eq!(proxy.get("/healthz").status, 200);
+    // The driver is compiled for it, and keeps a file open.
+    assert_eq!(proxy.ask("once", "hi"), "done");
+    proxy.wait_until_idle();
     let before = open_files(&proxy);
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {

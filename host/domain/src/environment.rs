@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
-/// A set of environment variables.
+/// A set of environment variables. A clone shares them.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub struct Environment(BTreeMap<OsString, OsString>);
+pub struct Environment(Arc<BTreeMap<OsString, OsString>>);
 
 impl Environment {
     /// Creates an environment with exactly these variables.
     pub fn from_pairs<N: Into<OsString>, V: Into<OsString>>(pairs: impl IntoIterator<Item = (N, V)>) -> Self {
-        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        Self(Arc::new(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
     }
 
     /// Returns the value of a variable, if it is set.
