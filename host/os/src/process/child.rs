@@ -104,27 +104,29 @@ impl Child {
             SpawnError::Refused { program: program.clone(), obstacle }
         };
         let (leader, mut pipes) = Leader::start(detach(&mut wrap)).map_err(refused)?;
-        let input = Input::of(pipes.stdin().take().map(pipe::sender).transpose().map_err(refused)?);
-        let stdout = pipes.stdout().take().map(pipe::receiver).transpose().map_err(refused)?;
-        let stderr = pipes.stderr().take().map(pipe::receiver).transpose().map_err(refused)?;
-        if let Some(stdout) = &stdout {
-            pipe::enlarge(stdout);
-        }
         let Command { run, grace, pipe_silence, .. } = command;
         let remains = run.map(|run| Remains::of(run, leader.pid()));
-        Ok(Self {
-            program,
+        // From here on the process is ended if it cannot be used.
+        let mut child = Self {
+            program: program.clone(),
             leader,
-            input,
-            stdout,
-            stderr,
+            input: Input::of(None),
+            stdout: None,
+            stderr: None,
             max_waiting: usize::MAX,
             exited: None,
             output_discarded: false,
             remains,
             grace,
             pipe_silence,
-        })
+        };
+        child.input = Input::of(pipes.stdin().take().map(pipe::sender).transpose().map_err(refused)?);
+        child.stdout = pipes.stdout().take().map(pipe::receiver).transpose().map_err(refused)?;
+        child.stderr = pipes.stderr().take().map(pipe::receiver).transpose().map_err(refused)?;
+        if let Some(stdout) = &child.stdout {
+            pipe::enlarge(stdout);
+        }
+        Ok(child)
     }
 
     /// Adds bytes to the queue for standard input. They are written while events are waited for.
