@@ -1,6 +1,7 @@
 //! Processes and work left behind when the program is killed, or when a process leaves the group of its CLI.
 
 use std::fs;
+use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -115,22 +116,28 @@ fn marked(mark: &str, script: &str) -> Child {
     child
 }
 
-/// The mark of the run of a server.
-fn mark_of(proxy: &Proxy) -> String {
+/// Starts a run of a server, and returns its client and the parts of its mark: the run, the server, its start time in ticks, and the
+/// boot.
+fn start(machine: &Machine, proxy: &Proxy) -> (TcpStream, [String; 4]) {
+    let client = Request::complete(&chat("m", "hi")).open(proxy.address());
+    wait_for("it to run", || processes(machine).len() == 2);
     let (process, _) = processes_marked_by(proxy.pid()).next().unwrap();
     let environment = fs::read_to_string(format!("/proc/{}/environ", process.as_raw_nonzero())).unwrap();
-    environment.split('\0').find_map(|variable| variable.strip_prefix("AGENTBAY_RUN=")).unwrap().to_owned()
+    let mark = environment.split('\0').find_map(|variable| variable.strip_prefix("AGENTBAY_RUN=")).unwrap();
+    (client, mark.split('/').map(str::to_owned).collect::<Vec<_>>().try_into().unwrap())
+}
+
+/// The start time of another server.
+fn later(ticks: &str) -> u64 {
+    ticks.parse::<u64>().unwrap() + 1
 }
 
 #[test]
 fn a_server_answers_only_after_the_processes_of_a_killed_one_have_ended() {
     let machine = stubborn();
     let proxy = machine.serve();
-    let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
-    wait_for("it to run", || processes(&machine).len() == 2);
-    let mark = mark_of(&proxy);
-    let [run, host, ticks, boot] = mark.split('/').collect::<Vec<_>>().try_into().unwrap();
-    let of_a_killed_server = format!("{run}/{host}/{}/{boot}", ticks.parse::<u64>().unwrap() + 1);
+    let (_client, [run, host, ticks, boot]) = start(&machine, &proxy);
+    let of_a_killed_server = format!("{run}/{host}/{}/{boot}", later(&ticks));
     let mut left = marked(&of_a_killed_server, "trap '' TERM; exec sleep 600");
     assert_eq!(machine.serve().get("/readyz").status, 200);
     // It was killed after `exit_grace`.
@@ -141,16 +148,13 @@ fn a_server_answers_only_after_the_processes_of_a_killed_one_have_ended() {
 pub(crate) fn only_processes_of_a_host_that_certainly_ended_are_killed_whatever_the_clock_shows() {
     let machine = stubborn();
     let proxy = machine.serve();
-    let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
-    wait_for("it to run", || processes(&machine).len() == 2);
-    let mark = mark_of(&proxy);
-    let [run, host, ticks, boot] = mark.split('/').collect::<Vec<_>>().try_into().unwrap();
-    let (later, another) = (ticks.parse::<u64>().unwrap() + 1, "0f".repeat(16));
+    let (_client, [run, host, ticks, boot]) = start(&machine, &proxy);
+    let (later, another) = (later(&ticks), "0f".repeat(16));
 
     let mut gone = marked(&format!("{run}/{host}/{later}/{boot}"), "exec sleep 600");
     // The last mark has a time of day as its start: after a step of the clock, a running host would seem to have ended.
     let others = [
-        mark.clone(),
+        format!("{run}/{host}/{ticks}/{boot}"),
         format!("{run}/{host}/{ticks}/{another}"),
         format!("{run}/{host}/{later}/{another}"),
         format!("{run}/{host}/1764300000"),
@@ -169,10 +173,10 @@ pub(crate) fn only_processes_of_a_host_that_certainly_ended_are_killed_whatever_
 
 #[test]
 pub(crate) fn a_second_signal_ends_the_program_even_if_a_task_blocks() {
-    let machine =
-        Machine::configured("[server]\nshutdown_timeout = \"10m\"\n[models.m]\ndriver = \"echo\"\nrepo = \".\"\n");
-    // A run reads the state of the repository before it starts.
-    machine.script("git", "while :; do sleep 617; done");
+    let machine = Machine::configured(
+        "[server]\nshutdown_timeout = \"10m\"\n[models.m]\ndriver = \"generic\"\nrepo = \".\"\nprogram = \"cli\"\n",
+    );
+    machine.script("cli", "while :; do sleep 617; done");
     let proxy = machine.serve();
     let _client = Request::complete(&chat("m", "hi")).open(proxy.address());
     wait_for("the run", || proxy.get("/v1/runs").body.contains("\"m\""));

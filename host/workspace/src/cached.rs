@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::task::spawn_blocking;
 
-use super::repository::plain;
+use super::plain_file;
 
 /// The one name of a folder, without links.
 ///
@@ -42,7 +42,7 @@ pub(super) async fn text(file: &Path) -> io::Result<String> {
         return read;
     }
     let file = file.to_owned();
-    spawn_blocking(move || plain::read(&file)).await?
+    spawn_blocking(move || plain_file::read(&file)).await?
 }
 
 #[cfg(target_os = "linux")]
@@ -55,7 +55,7 @@ mod system {
     use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
     use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
-    use super::plain;
+    use super::plain_file;
 
     pub(super) fn canonical_folder(folder: &Path) -> Option<io::Result<PathBuf>> {
         let opened = open(folder, OFlags::PATH | OFlags::DIRECTORY)?;
@@ -68,8 +68,8 @@ mod system {
 
     pub(super) fn text(file: &Path) -> Option<io::Result<String>> {
         let opened = open(file, OFlags::RDONLY | OFlags::NONBLOCK)?;
-        match opened.map(File::from).and_then(|file| Ok((plain::length(&file)?, file))) {
-            Ok((length, file)) => content(&file, length).map(plain::text),
+        match opened.map(File::from).and_then(|file| Ok((plain_file::length(&file)?, file))) {
+            Ok((length, file)) => content(&file, length).map(plain_file::text),
             Err(error) => Some(Err(error)),
         }
     }
@@ -125,7 +125,7 @@ mod tests {
 
     /// Through the caches, and on a thread that may wait.
     async fn both(path: &Path) -> [Option<String>; 2] {
-        [text(path).await.ok(), plain::read(path).ok()]
+        [text(path).await.ok(), plain_file::read(path).ok()]
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ mod lease_file;
 mod log_file;
 mod nested;
 mod overrides;
+mod plain_file;
 mod repo_lock;
 mod repository;
 mod run_dir;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::cached;
 use super::error::WorkspaceError;
-use super::git::{Git, MAX_OUTPUT};
+use super::git::Git;
 
 /// The path of a folder, relative to the top of its working tree.
 pub(super) fn below_top(repo: &Path) -> PathBuf {
@@ -49,46 +49,5 @@ pub(super) async fn agent_file(
         Ok(content) => Ok(Some(content)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(WorkspaceError::AgentFile { path, error }),
-    }
-}
-
-/// Plain files. A pipe or a device is refused: it may block or be endless.
-pub(super) mod plain {
-    use std::fs::{File, OpenOptions};
-    use std::io::{self, Read};
-    use std::os::unix::fs::OpenOptionsExt;
-    use std::path::Path;
-
-    use rustix::fs::OFlags;
-
-    use super::MAX_OUTPUT;
-
-    /// The text of a file. Waits for it.
-    pub(in super::super) fn read(path: &Path) -> io::Result<String> {
-        let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
-        let file = OpenOptions::new().read(true).custom_flags(without_waiting).open(path)?;
-        let length = length(&file)?;
-        let mut content = Vec::with_capacity(length);
-        file.take(MAX_OUTPUT as u64).read_to_end(&mut content)?;
-        text(content)
-    }
-
-    /// The length of an open file.
-    pub(in super::super) fn length(file: &File) -> io::Result<usize> {
-        let found = file.metadata()?;
-        if !found.is_file() {
-            return Err(io::Error::other("it is not a plain file"));
-        }
-        let length = usize::try_from(found.len()).unwrap_or(usize::MAX);
-        if length > MAX_OUTPUT {
-            return Err(io::Error::other(format!("it has {length} bytes, more than {MAX_OUTPUT}")));
-        }
-        Ok(length)
-    }
-
-    /// Content as text.
-    pub(in super::super) fn text(content: Vec<u8>) -> io::Result<String> {
-        String::from_utf8(content)
-            .map_err(|_not_text| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
     }
 }

@@ -7,7 +7,7 @@ use agentbay_domain::RunId;
 use rustix::process::Signal;
 
 use super::process_table::{self, TaggedProcess};
-use super::run_tag::HostProcess;
+use super::run_tag::{HostProcess, RunTag};
 use super::start_time::StartTime;
 
 /// How often the process table is read while processes end.
@@ -30,7 +30,7 @@ pub(super) fn end_started_by(host: HostProcess, grace: Duration) -> usize {
 /// Kills the remaining processes of a run of this host, including those in other process groups, and returns their number. The
 /// run's CLI was started at `since`.
 pub(super) fn kill_remaining(run: RunId, since: Option<StartTime>) -> usize {
-    let of_run = |process: &TaggedProcess| process.tag.run == run && process.tag.host == HostProcess::this();
+    let of_run = |process: &TaggedProcess| process.tag == RunTag::of(run);
     end(&of_run, since, Duration::ZERO)
 }
 

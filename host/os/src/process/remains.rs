@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, getpgid, kill_process};
 use super::children;
 use super::orphans;
 use super::process_table::{self, Tagged};
-use super::run_tag::HostProcess;
+use super::run_tag::RunTag;
 use super::start_time::StartTime;
 
 /// Maximum number of rounds: processes can start others while they are killed.
@@ -69,7 +69,7 @@ impl Remains {
                 ending.retain(|process| adopted.contains(process));
                 for process in adopted {
                     match process_table::tag(*process) {
-                        Tagged::Run(tag) if tag.run == self.run && tag.host == HostProcess::this() => {
+                        Tagged::Run(tag) if tag == RunTag::of(self.run) => {
                             if getpgid(Some(*process)) != Ok(self.leader) {
                                 detached.insert(*process);
                             }

@@ -41,11 +41,12 @@ impl Cli {
     /// What a further attempt has to know of the repository. An attempt in a worktree leaves nothing there.
     pub(super) fn before(&self, attempt: &Attempt<'_>, git: &Git) -> Before {
         let reports_tools = self.driver.as_ref().is_ok_and(|driver| driver.plugin.description().features.tools);
-        match &self.target.worktree {
-            Some(_) => Before::Unknown,
-            None if !attempt.may_be_followed => Before::Unknown,
-            None if reports_tools => Before::ToolsReported,
-            None => Before::read(git.clone(), self.target.repo.clone()),
+        if self.target.worktree.is_some() || !attempt.may_be_followed {
+            Before::Unknown
+        } else if reports_tools {
+            Before::ToolsReported
+        } else {
+            Before::read(git.clone(), self.target.repo.clone())
         }
     }
 

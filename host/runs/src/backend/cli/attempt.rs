@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agentbay_domain::{KillReason, Outcome, Usage};
+use agentbay_domain::{KillReason, Usage};
 use agentbay_workspace::Git;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -110,9 +110,6 @@ impl Cli {
         let Dialog { turn, reading } = dialog;
         let TurnResult { outcome, tally, answer_chars, may_retry, after } =
             pump::converse(attempt, cleanup, &self.target.driver, &turn, reading, &mut process.child).await;
-        if !may_retry || matches!(outcome, Outcome::Finished { .. }) {
-            cleanup.before.give_up();
-        }
         let reported = tally.total(attempt.request.session.is_some());
         let usage = reported.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         cleanup.process = Some(Process { after, ..process });

@@ -50,6 +50,8 @@ impl Cleanup {
     /// Releases everything. Of a run that finished, what the agent added is committed before.
     pub(crate) async fn release(self, has_finished: bool) {
         let (git, at) = (&self.git.with_fresh_settings(), Timestamp::now());
+        // No attempt follows.
+        drop(self.before);
         let has_run = self.process.is_some();
         if let Some(process) = self.process {
             process.end().await;
