@@ -166,7 +166,8 @@ fn a_whole_answer_is_buffered_only_up_to_the_limit() {
     let machine = machine("seq 1 100000", "[limits]\nanswer_buffer = \"64 KiB\"\n");
     let proxy = machine.serve();
     let answer = proxy.complete(&chat("m", "hi"));
-    let message = "the answer is longer than 65536 bytes: request it with `\"stream\": true`, or raise `limits.answer_buffer` in proxy.toml";
+    let message =
+        "the answer is longer than 65536 bytes: request it as a stream, or raise `limits.answer_buffer` in proxy.toml";
     assert_eq!((answer.status, answer.json()["error"]["message"].as_str()), (500, Some(message)));
     assert!(answer.json()["error"]["partial"].as_str().unwrap().starts_with("1\n2\n3\n"));
     assert_eq!(Streamed::read(proxy.stream("m", "hi").1).content.lines().count(), 100_000);

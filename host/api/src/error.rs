@@ -1,6 +1,6 @@
 //! The one table from failures to responses: status, type, code, and whether a retry makes sense.
 //!
-//! The form is that of the OpenAI API, with `detail` added: the cause of the failure.
+//! The form is that of the OpenAI API, with `detail` added: the cause of the failure. `surface` gives it the forms of the others.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ impl ApiError {
 
     /// The API key is missing or unknown.
     pub(super) fn missing_key() -> Self {
-        let message = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
+        let message = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`, `x-api-key` or `x-goog-api-key`";
         Self::refused(StatusCode::UNAUTHORIZED, INVALID_KEY, None, message)
     }
 
@@ -132,6 +132,31 @@ impl ApiError {
     pub(super) fn with_partial(mut self, partial: Option<String>) -> Self {
         self.error.partial = partial.filter(|text| !text.is_empty());
         self
+    }
+
+    /// The status.
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// What is wrong.
+    pub(super) fn message(&self) -> &str {
+        &self.error.message
+    }
+
+    /// The category of a failure, or the reason of a refusal.
+    pub(super) fn code(&self) -> &'static str {
+        self.error.code
+    }
+
+    /// The cause of a failure; may be empty.
+    pub(super) fn detail(&self) -> &str {
+        &self.error.detail
+    }
+
+    /// The part of an answer that had arrived.
+    pub(super) fn partial(&self) -> Option<&str> {
+        self.error.partial.as_deref()
     }
 
     /// The body of the error, for a stream that has started.
@@ -206,6 +231,8 @@ impl IntoResponse for ApiError {
         if self.error.code == INVALID_KEY {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // For surfaces whose errors have another form.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -6,12 +6,12 @@ use std::net::SocketAddr;
 use agentbay_domain::Access;
 use axum::extract::{Request, State};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::AppState;
-use super::api_key;
+use super::credential;
 use super::error::ApiError;
 use super::origin::foreign_origin;
 
@@ -83,16 +83,10 @@ fn host_ip(name: &str) -> Option<std::net::IpAddr> {
 
 fn check_key(request: &Request, access: &Access) -> Result<(), ApiError> {
     let open = matches!(request.uri().path(), "/healthz" | "/readyz");
-    if open || !access.requires_key() || key(request.headers()).is_some_and(|key| api_key::is_known(access, key)) {
+    if open || !access.requires_key() || credential::is_known(access, request.headers(), request.uri()) {
         return Ok(());
     }
     Err(ApiError::missing_key())
-}
-
-fn key(headers: &HeaderMap) -> Option<&str> {
-    let given = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, key) = given.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
 }
 
 /// A form on a page can send a request to this server, but not with this content type.

@@ -1,10 +1,13 @@
-//! The HTTP surfaces. A module a surface: it decodes requests with `agentbay_wire`, starts runs, and encodes their replies.
+//! The HTTP surfaces. A module a surface: it decodes requests with `agentbay_wire`, starts runs, and encodes their replies, which
+//! `answer` sends whole or as a stream.
 //!
-//! `error` has the one table from failures to responses; `guard` is the access control.
+//! `error` has the one table from failures to responses, `surface` its forms; `guard` is the access control.
 
+mod answer;
 mod api_key;
 mod body;
 mod chat;
+mod credential;
 mod drivers;
 mod error;
 mod guard;
@@ -20,6 +23,7 @@ mod request_identity;
 mod run_headers;
 mod runs;
 mod sse;
+mod surface;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -75,6 +79,7 @@ pub fn router(state: AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), guard::check))
         .layer(from_fn_with_state(state.clone(), metrics::count))
         .layer(from_fn(request_id::assign))
+        .layer(from_fn(surface::adapt))
         .with_state(state);
     // A layer of a router runs after its route was chosen, too late for a change of the path.
     Router::new().fallback_service(MapRequest::new(routes, path::normalized))

@@ -10,7 +10,8 @@ use axum::response::Response;
 use tracing::Instrument;
 use uuid::Uuid;
 
-const HEADER: &str = "x-request-id";
+/// The header of the id.
+pub(super) const HEADER: &str = "x-request-id";
 
 /// Assigns an id to the request and its response.
 pub(super) async fn assign(request: Request, next: Next) -> Response {

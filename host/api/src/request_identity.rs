@@ -5,8 +5,10 @@
 //! repetitions in `x-stainless-retry-count`; other clients and proxies count in headers of their own.
 
 use agentbay_runs::{Identity, RequestKey};
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue};
 use sha2::{Digest, Sha256};
+
+use super::credential;
 
 const KEY: &str = "idempotency-key";
 
@@ -26,7 +28,7 @@ const COUNTS: [(&str, u32); 6] = [
 /// Returns the identity of a request, with a key if the request may be repeated.
 pub(super) fn of(headers: &HeaderMap, body: &[u8]) -> Identity {
     let bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
-    let credential = bytes(header::AUTHORIZATION.as_str());
+    let credential = &credential::bytes(headers)[..];
     let body = digest(&[bytes("x-agent-session"), body]);
     let request = digest(&[credential, &body]);
     let count = COUNTS.iter().find_map(|(name, first)| Some(count(headers.get(*name)?)?.saturating_sub(*first)));

@@ -1,19 +1,29 @@
 //! Server-sent events: `data:` lines, and comments that keep a stream alive.
 
-use axum::http::{HeaderName, header};
+use std::borrow::Cow;
+
+use axum::http::{HeaderName, HeaderValue, header};
 use bytes::Bytes;
 
 /// The headers of a stream. The last one keeps reverse proxies from buffering it.
-pub(super) const HEADERS: [(HeaderName, &str); 3] = [
-    (header::CONTENT_TYPE, "text/event-stream"),
-    (header::CACHE_CONTROL, "no-cache, no-transform"),
-    (HeaderName::from_static("x-accel-buffering"), "no"),
+pub(super) const HEADERS: [(HeaderName, HeaderValue); 3] = [
+    (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform")),
+    (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
 ];
 
-/// An event. The JSON is a single line; the two characters that some clients treat as line ends are escaped.
+/// An event without a name.
 pub(super) fn data(json: &str) -> Bytes {
-    let json = json.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029");
-    Bytes::from(format!("data: {json}\n\n"))
+    Bytes::from(format!("data: {}\n\n", single_line(json)))
+}
+
+/// JSON has no line feeds outside of strings here; the two characters that some clients treat as line ends are escaped.
+fn single_line(json: &str) -> Cow<'_, str> {
+    if json.contains(['\u{2028}', '\u{2029}']) {
+        Cow::Owned(json.replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
+    } else {
+        Cow::Borrowed(json)
+    }
 }
 
 /// The end of a stream of the chat surface.

@@ -112,7 +112,7 @@ pub struct Conversation(Vec<Message>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConversationError {
     /// There are no messages.
-    #[error("`messages` is empty: send at least one message of the role `user`")]
+    #[error("the list of messages is empty: send at least one message of the role `user`")]
     Empty,
     /// Nothing is left to answer.
     #[error(

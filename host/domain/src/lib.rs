@@ -3,6 +3,7 @@
 //! Constructors validate, so that no other code has to check a value again.
 
 mod access;
+mod ask;
 mod conversation;
 mod description;
 mod environment;
@@ -25,6 +26,7 @@ mod turn;
 mod usage;
 
 pub use access::Access;
+pub use ask::{AnswerFormat, AnswerSchema, Ask};
 pub use conversation::{Block, Conversation, ConversationError, Message, Role};
 pub use description::{Description, DescriptionError, Features, Framing, Home, OfferedModel, PluginId, Probe};
 pub use environment::Environment;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use agentbay_config::{Config, Overrides, Source, Template};
 use agentbay_domain::{
-    Authority, Category, CliTarget, Conversation, EnvSetting, Event, Message, Model, Outcome, Permission, Plan,
+    Ask, Authority, Category, CliTarget, Conversation, EnvSetting, Event, Message, Model, Outcome, Permission, Plan,
     PluginId, Role, SessionId, Trust, Turn, VariableGrant,
 };
 use agentbay_os::process::{Watchdog, find};
@@ -208,7 +208,13 @@ fn request(options: &RunOptions, model: &Model) -> Result<Request, KitError> {
     let message = Message::text(Role::User, options.prompt.clone());
     let conversation =
         Conversation::try_from(vec![message]).map_err(|error| KitError::NotStarted(error.to_string()))?;
-    Ok(Request { model: model.name.clone(), conversation, partial: true, session: options.session.clone() })
+    Ok(Request {
+        model: model.name.clone(),
+        conversation,
+        ask: Ask::default(),
+        partial: true,
+        session: options.session.clone(),
+    })
 }
 
 fn snapshot(subject: Subject, model: Model, authority: Authority) -> Snapshot {

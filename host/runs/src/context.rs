@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agentbay_domain::{Conversation, Environment, SessionId};
+use agentbay_domain::{Ask, Conversation, Environment, SessionId};
 use agentbay_workspace::Git;
 
 use super::observer::Observer;
@@ -16,6 +16,8 @@ pub struct Request {
     pub model: String,
     /// The conversation to answer.
     pub conversation: Conversation,
+    /// What the answer must be like.
+    pub ask: Ask,
     /// The client reads the answer as a stream.
     pub partial: bool,
     /// The CLI's session to resume.

@@ -35,7 +35,7 @@ pub use backend::cli::Cleaner;
 pub use context::Request;
 pub use error::{StartError, UnknownModel};
 pub use observer::Observer;
-pub use parts::{Answer, Joined, Parts};
+pub use parts::{Answer, BlockKind, Joined, Parts};
 pub use registry::{Identity, LiveRun, Phase, RequestKey};
 pub use runner::{Run, Runner};
 pub use snapshot::{Snapshot, Snapshots};

@@ -1,7 +1,16 @@
-//! The parts of an answer as two texts, content and reasoning, for surfaces without parts. Messages of the content are
-//! separated by a blank line.
+//! The parts of an answer as blocks: a block ends where the kind of the output changes. Messages of the text are separated by a
+//! blank line, which is part of the text, since some surfaces and clients join its blocks.
 
 use agentbay_domain::{Part, Reply};
+
+/// The kind of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BlockKind {
+    /// Text of the answer.
+    Text,
+    /// The reasoning before it.
+    Reasoning,
+}
 
 /// Joins the parts of one attempt.
 #[derive(Debug, Default)]
@@ -14,26 +23,19 @@ pub struct Parts {
 
 /// What a reply adds to an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Joined {
-    /// More content.
-    Text {
-        /// What separates it from the content before it.
-        before: &'static str,
-        /// Never empty.
-        text: String,
-    },
-    /// More reasoning.
-    Reasoning(String),
+pub struct Joined {
+    /// The kind of the output.
+    pub kind: BlockKind,
+    /// Never empty.
+    pub text: String,
 }
 
 /// An answer, collected.
 #[derive(Debug, Default)]
 pub struct Answer {
     parts: Parts,
-    /// Its content.
-    pub content: String,
-    /// The reasoning before it.
-    pub reasoning: String,
+    blocks: Vec<Joined>,
+    length: u64,
 }
 
 impl Parts {
@@ -45,11 +47,13 @@ impl Parts {
                 None
             }
             Reply::Closed { .. } => None,
-            Reply::Added { text, .. } if self.in_reasoning => Some(Joined::Reasoning(text)),
-            Reply::Added { text, .. } => {
+            Reply::Added { text, .. } if self.in_reasoning => Some(Joined { kind: BlockKind::Reasoning, text }),
+            Reply::Added { mut text, .. } => {
                 self.has_text = true;
-                let before = if std::mem::take(&mut self.begins) { "\n\n" } else { "" };
-                Some(Joined::Text { before, text })
+                if std::mem::take(&mut self.begins) {
+                    text.insert_str(0, "\n\n");
+                }
+                Some(Joined { kind: BlockKind::Text, text })
             }
         }
     }
@@ -61,7 +65,7 @@ impl Parts {
         }
     }
 
-    /// Returns whether there is any content.
+    /// Returns whether there is any text of the answer.
     pub fn have_text(&self) -> bool {
         self.has_text
     }
@@ -70,23 +74,40 @@ impl Parts {
 impl Answer {
     /// Adds the text of a reply.
     pub fn add(&mut self, reply: Reply) {
-        match self.parts.joined(reply) {
-            Some(Joined::Text { before, text }) => {
-                self.content += before;
-                append(&mut self.content, text);
-            }
-            Some(Joined::Reasoning(text)) => append(&mut self.reasoning, text),
-            None => {}
+        if let Some(joined) = self.parts.joined(reply) {
+            self.push(joined);
         }
     }
-}
 
-/// A long first piece is not copied.
-fn append(collected: &mut String, text: String) {
-    if collected.is_empty() {
-        *collected = text;
-    } else {
-        collected.push_str(&text);
+    /// Adds the answer of a CLI that reports it only at the end, if no text arrived before.
+    pub fn add_final(&mut self, text: Option<String>) {
+        if let Some(text) = text.filter(|text| !text.is_empty() && !self.parts.has_text) {
+            self.push(Joined { kind: BlockKind::Text, text });
+        }
+    }
+
+    fn push(&mut self, joined: Joined) {
+        self.length += joined.text.len() as u64;
+        match self.blocks.last_mut() {
+            Some(last) if last.kind == joined.kind => last.text.push_str(&joined.text),
+            // A long first piece is not copied.
+            _ => self.blocks.push(joined),
+        }
+    }
+
+    /// The bytes of all blocks.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The blocks, in order. No two neighbours are of one kind.
+    pub fn into_blocks(self) -> Vec<Joined> {
+        self.blocks
+    }
+
+    /// The text of all blocks of a kind.
+    pub fn text_of(&self, kind: BlockKind) -> String {
+        self.blocks.iter().filter(|block| block.kind == kind).map(|block| block.text.as_str()).collect()
     }
 }
 
@@ -109,6 +130,15 @@ mod tests {
                 answer.add(reply);
             }
         }
-        assert_eq!((answer.content.as_str(), answer.reasoning.as_str()), ("one, two\n\nthree", "hm"));
+        answer.add_final(Some("not used".to_owned()));
+        assert_eq!(answer.text_of(BlockKind::Text), "one, two\n\nthree");
+        assert_eq!(answer.length(), 18);
+        let block = |kind, text: &str| Joined { kind, text: text.to_owned() };
+        let blocks = [
+            block(BlockKind::Text, "one"),
+            block(BlockKind::Reasoning, "hm"),
+            block(BlockKind::Text, ", two\n\nthree"),
+        ];
+        assert_eq!(answer.into_blocks(), blocks);
     }
 }

@@ -1,7 +1,5 @@
 //! The error of a body that is not a valid request.
 
-use agentbay_domain::ConversationError;
-
 /// The body is not a valid request: the client must change it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -19,11 +17,5 @@ impl Malformed {
 
     pub(crate) fn body(message: impl Into<String>) -> Self {
         Self { param: None, message: message.into() }
-    }
-}
-
-impl From<ConversationError> for Malformed {
-    fn from(error: ConversationError) -> Self {
-        Self::field("messages", error.to_string())
     }
 }

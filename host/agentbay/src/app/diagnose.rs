@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use agentbay_domain::{Category, Conversation, Failure, Message, Outcome, Role};
+use agentbay_domain::{Ask, Category, Conversation, Failure, Message, Outcome, Role};
 use agentbay_runs::doctor::{Examined, Versions, examine};
-use agentbay_runs::{Answer, Request, Run, Runner, Snapshots, Step, Tasks};
+use agentbay_runs::{Answer, BlockKind, Request, Run, Runner, Snapshots, Step, Tasks};
 
 use super::load::Loaded;
 use super::screen::Screen;
@@ -58,7 +58,7 @@ async fn answer(runner: &Runner, model: &str) -> Result<String, Failure> {
     let question = Message::text(Role::User, QUESTION);
     let refused = |reason: String| Failure::new(Category::Unknown, reason, "");
     let conversation = Conversation::try_from(vec![question]).map_err(|error| refused(error.to_string()))?;
-    let request = Request { model: model.to_owned(), conversation, partial: false, session: None };
+    let request = Request { model: model.to_owned(), conversation, ask: Ask::default(), partial: false, session: None };
     let run = runner.start(request, None).map_err(|error| refused(error.to_string()))?;
     read_answer(run).await
 }
@@ -72,7 +72,8 @@ async fn read_answer(mut run: Run) -> Result<String, Failure> {
             Step::Ended(ended) => {
                 return match ended.outcome {
                     Outcome::Finished { answer, .. } => {
-                        Ok(if answered.content.is_empty() { answer.unwrap_or_default() } else { answered.content })
+                        answered.add_final(answer);
+                        Ok(answered.text_of(BlockKind::Text))
                     }
                     Outcome::Failed { failure, .. } => Err(failure),
                 };

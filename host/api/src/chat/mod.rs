@@ -1,10 +1,11 @@
 //! `POST /v1/chat/completions`: the Chat Completions surface of the OpenAI API, whole or streamed.
 //!
-//! `stream` and `whole` make the two kinds of answer from the steps of a run. The wire types are in `agentbay_wire::chat`.
+//! `stream` and `whole` encode the two kinds of answer. The wire types are in `agentbay_wire::chat`.
 
 mod stream;
 mod whole;
 
+use agentbay_domain::Ask;
 use agentbay_runs::{Request, Run};
 use agentbay_wire::chat::{ChatRequest, CompletionMeta, decode};
 use axum::body::Body;
@@ -12,10 +13,9 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::AppState;
-use super::body;
 use super::error::ApiError;
-use super::{request_identity, run_headers};
+use super::{AppState, answer, body, request_identity, run_headers, sse};
+use stream::Chunks;
 
 /// Runs the agent of the model, and answers with its output.
 pub(super) async fn completions(
@@ -29,12 +29,13 @@ pub(super) async fn completions(
     let identity = request_identity::of(&headers, &body);
     let ChatRequest { model, conversation, stream } = decode(&body)?;
     drop(body);
-    let request = Request { model: model.clone(), conversation, partial: stream.is_some(), session };
+    let request =
+        Request { model: model.clone(), conversation, ask: Ask::default(), partial: stream.is_some(), session };
     let run = state.runner.start(request, Some(identity))?;
     let meta = meta(&run, model);
     Ok(match stream {
-        Some(options) => stream::answer(run, meta, options, limits).await,
-        None => whole::answer(run, meta).await,
+        Some(options) => answer::stream(run, Chunks { meta, options }, sse::HEADERS, limits).await,
+        None => answer::whole(run, meta).await,
     })
 }
 

@@ -1,181 +1,63 @@
-//! A streamed answer: a chunk for each piece of the agent's output.
-//!
-//! The headers wait for the first event, so that a run that fails at once has a status of its own; but not for long, since
-//! clients limit the wait for headers. After that, comments keep the stream of a silent run alive.
+//! The chunks of a streamed answer.
 
-use std::collections::VecDeque;
-use std::convert::Infallible;
-
-use agentbay_domain::{HttpLimits, Outcome, Reply};
-use agentbay_runs::{Ended, Joined, Parts, Run, Step};
+use agentbay_runs::BlockKind;
 use agentbay_wire::chat::{Chunk, ChunkChoice, CompletionMeta, Delta, StreamOptions, WireUsage, finish_reason};
-use axum::body::{Body, Bytes};
-use axum::response::{IntoResponse, Response};
-use futures_util::stream::unfold;
-use tokio::time::timeout;
+use axum::body::Bytes;
 
+use crate::answer::{Encoder, End, Frames};
 use crate::error::ApiError;
-use crate::run_headers::RunHeaders;
 use crate::sse;
 
-/// Answers with chunks. A client that disconnects ends the run.
-pub(super) async fn answer(run: Run, meta: CompletionMeta, options: StreamOptions, limits: HttpLimits) -> Response {
-    let mut chunks = Chunks::new(run, meta, options, limits);
-    // A timeout is not a failure: the answer then starts without its first event.
-    let _in_time = timeout(limits.first_event_timeout, chunks.first()).await;
-    let headers = std::mem::take(&mut chunks.headers);
-    chunks.headers_sent = true;
-    let mut response = match chunks.failed_at_once.take() {
-        Some(failed) => failed.into_response(),
-        None => chunks.into_response(),
-    };
-    headers.apply(response.headers_mut());
-    response
+/// Encodes an answer as chunks.
+pub(super) struct Chunks {
+    pub(super) meta: CompletionMeta,
+    pub(super) options: StreamOptions,
 }
 
-/// A run as the chunks of an answer, which are made when the client reads them.
-struct Chunks {
-    run: Run,
-    meta: CompletionMeta,
-    include_usage: bool,
-    limits: HttpLimits,
-    parts: Parts,
-    ready: VecDeque<Bytes>,
-    ended: bool,
-    /// Set if the run failed before any output.
-    failed_at_once: Option<ApiError>,
-    /// The headers of the run, as far as they are known before they are sent.
-    headers: RunHeaders,
-    headers_sent: bool,
+impl Encoder for Chunks {
+    fn start(&mut self, frames: &mut Frames) {
+        frames.push_back(self.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }));
+    }
+
+    fn add(&mut self, kind: BlockKind, text: &str, frames: &mut Frames) {
+        let delta = match kind {
+            BlockKind::Text => Delta { content: Some(text), ..Delta::default() },
+            BlockKind::Reasoning => Delta { reasoning_content: Some(text), ..Delta::default() },
+        };
+        frames.push_back(self.delta(delta));
+    }
+
+    fn finish(&mut self, end: End, frames: &mut Frames) {
+        let delta = Delta::default();
+        let last = ChunkChoice { index: 0, delta, logprobs: (), finish_reason: Some(finish_reason(end.stop)) };
+        frames.push_back(self.chunk(vec![last]));
+        if self.options.include_usage {
+            let usage = WireUsage::of(end.usage, end.usage_estimated);
+            frames.push_back(chunk(&self.meta, Vec::new(), Some(Some(usage))));
+        }
+        frames.push_back(sse::DONE);
+    }
+
+    fn fail(&mut self, error: &ApiError, frames: &mut Frames) {
+        frames.push_back(sse::data(&error.to_json()));
+    }
+
+    fn keep_alive(&mut self, frames: &mut Frames) {
+        frames.push_back(sse::COMMENT);
+    }
+
+    fn remark(&mut self, text: &str, frames: &mut Frames) {
+        frames.push_back(sse::comment(text));
+    }
 }
 
 impl Chunks {
-    fn new(run: Run, meta: CompletionMeta, options: StreamOptions, limits: HttpLimits) -> Self {
-        let mut chunks = Self {
-            run,
-            meta,
-            include_usage: options.include_usage,
-            limits,
-            parts: Parts::default(),
-            ready: VecDeque::new(),
-            ended: false,
-            failed_at_once: None,
-            headers: RunHeaders::default(),
-            headers_sent: false,
-        };
-        chunks.push_delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() });
-        chunks
+    fn delta(&self, delta: Delta<'_>) -> Bytes {
+        self.chunk(vec![ChunkChoice { index: 0, delta, logprobs: (), finish_reason: None }])
     }
 
-    /// Waits for the first chunk after the one that opens the answer.
-    async fn first(&mut self) {
-        let opening = self.ready.len();
-        while self.ready.len() == opening && !self.ended {
-            let step = self.run.next().await;
-            if let Step::Ended(Ended { outcome: Outcome::Failed { failure, .. }, .. }) = step {
-                self.failed_at_once = Some(failure.into());
-                self.ended = true;
-            } else {
-                self.take(step);
-            }
-        }
-    }
-
-    async fn next(&mut self) -> Option<Bytes> {
-        loop {
-            if let Some(bytes) = self.ready.pop_front() {
-                return Some(bytes);
-            }
-            if self.ended {
-                return None;
-            }
-            match timeout(self.limits.keep_alive, self.run.next()).await {
-                Ok(step) => self.take(step),
-                Err(_silent) => return Some(sse::COMMENT),
-            }
-        }
-    }
-
-    fn take(&mut self, step: Step) {
-        self.headers.observe(&step);
-        match step {
-            Step::Reply(reply) => self.add(reply),
-            Step::Trying { .. } | Step::Session(_) => {}
-            Step::Failed(failed) => {
-                // Too late for the headers.
-                if self.headers_sent {
-                    self.ready.push_back(sse::comment(&format!("{failed}, retrying")));
-                }
-            }
-            Step::PluginFailed(failed) => {
-                if self.headers_sent {
-                    self.ready.push_back(sse::comment(&failed.to_string()));
-                }
-            }
-            Step::Ended(ended) => {
-                self.ended = true;
-                self.end(ended);
-            }
-        }
-    }
-
-    fn add(&mut self, reply: Reply) {
-        match self.parts.joined(reply) {
-            Some(Joined::Text { before, text }) => self.push_text(&format!("{before}{text}")),
-            Some(Joined::Reasoning(text)) => {
-                self.push_delta(Delta { reasoning_content: Some(&text), ..Delta::default() });
-            }
-            None => {}
-        }
-    }
-
-    fn push_text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.push_delta(Delta { content: Some(text), ..Delta::default() });
-        }
-    }
-
-    fn end(&mut self, ended: Ended) {
-        let (stop, answer) = match ended.outcome {
-            Outcome::Finished { stop, answer } => (stop, answer),
-            Outcome::Failed { failure, .. } => {
-                self.ready.push_back(sse::data(&ApiError::from(failure).to_json()));
-                return;
-            }
-        };
-        if let (false, Some(answer)) = (self.parts.have_text(), answer) {
-            self.push_text(&answer);
-        }
-        self.push(vec![ChunkChoice {
-            index: 0,
-            delta: Delta::default(),
-            logprobs: (),
-            finish_reason: Some(finish_reason(stop)),
-        }]);
-        if self.include_usage {
-            let usage = WireUsage::of(ended.usage, ended.usage_estimated);
-            self.ready.push_back(chunk(&self.meta, Vec::new(), Some(Some(usage))));
-        }
-        self.ready.push_back(sse::DONE);
-    }
-
-    fn push_delta(&mut self, delta: Delta<'_>) {
-        self.push(vec![ChunkChoice { index: 0, delta, logprobs: (), finish_reason: None }]);
-    }
-
-    fn push(&mut self, choices: Vec<ChunkChoice<'_>>) {
-        let usage = self.include_usage.then_some(None);
-        self.ready.push_back(chunk(&self.meta, choices, usage));
-    }
-}
-
-impl IntoResponse for Chunks {
-    fn into_response(self) -> Response {
-        let stream = unfold(self, |mut chunks| async move {
-            let bytes = chunks.next().await?;
-            Some((Ok::<Bytes, Infallible>(bytes), chunks))
-        });
-        (sse::HEADERS, Body::from_stream(stream)).into_response()
+    fn chunk(&self, choices: Vec<ChunkChoice<'_>>) -> Bytes {
+        chunk(&self.meta, choices, self.options.include_usage.then_some(None))
     }
 }
 
@@ -186,17 +68,19 @@ fn chunk(meta: &CompletionMeta, choices: Vec<ChunkChoice<'_>>, usage: Option<Opt
 
 #[cfg(test)]
 mod tests {
-    use agentbay_domain::Part;
+    use agentbay_domain::{HttpLimits, Part, Reply};
+    use agentbay_runs::{Run, Step};
     use http_body_util::BodyExt;
 
     use super::*;
+    use crate::answer;
 
     /// The status and the body of an answer to a run that was lost after these steps.
     async fn lost_after(steps: Vec<Step>) -> (u16, String) {
         let meta = CompletionMeta { id: "i".to_owned(), created: 0, model: "m".to_owned() };
+        let chunks = Chunks { meta, options: StreamOptions { include_usage: false } };
         let run = Run::lost_after(steps).await;
-        let response = answer(run, meta, StreamOptions { include_usage: false }, HttpLimits::default()).await;
-        let (head, body) = response.into_parts();
+        let (head, body) = answer::stream(run, chunks, sse::HEADERS, HttpLimits::default()).await.into_parts();
         (head.status.as_u16(), String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap())
     }
 

@@ -2,11 +2,11 @@
 
 use agentbay_domain::Conversation;
 
-use super::choice;
-use super::message::message;
+use crate::body;
+use crate::conversation::{self, Field};
 use crate::malformed::Malformed;
-use crate::mend;
-use crate::raw::{Kind, Raw};
+use crate::raw::Raw;
+use crate::tool_choice;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,47 +31,29 @@ pub struct StreamOptions {
 /// # Errors
 /// See [`Malformed`].
 pub fn decode(body: &[u8]) -> Result<ChatRequest, Malformed> {
-    let json = mend::json(body)?;
+    let json = body::json(body, "`model` and `messages`")?;
     let body = json.value();
-    if body.kind() != Kind::Object {
-        return Err(Malformed::body("the body is not a JSON object: send one with `model` and `messages`"));
-    }
     let [model, messages, stream, options] = body.fields(["model", "messages", "stream", "stream_options"]);
     let [n, tool_choice] = body.fields(["n", "tool_choice"]);
-    let Some(model) = model.and_then(Raw::text) else {
-        return Err(Malformed::field("model", "`model` is missing: send a name that GET /v1/models lists"));
-    };
+    let model = body::model(model)?;
     if n.is_some_and(|n| n.number() != Some(1.0)) {
         return Err(Malformed::field("n", "an agent gives one answer: leave `n` out, or set it to 1"));
     }
-    if !tool_choice.is_none_or(choice::is_free) {
+    if !tool_choice.is_none_or(tool_choice::is_free) {
         let message = "an agent uses its own tools and cannot be made to call the client's: leave `tool_choice` out";
         return Err(Malformed::field("tool_choice", message));
     }
-    let stream = match stream.map(Raw::flag) {
-        None => false,
-        Some(Some(stream)) => stream,
-        Some(None) => return Err(Malformed::field("stream", "`stream` is neither true nor false: send one of them")),
-    };
+    let stream = body::stream(stream)?;
     let include_usage = options.and_then(|options| options.field("include_usage")).and_then(Raw::flag);
     let stream = stream.then_some(StreamOptions { include_usage: include_usage.unwrap_or(false) });
-    let conversation = conversation(messages)?;
+    let conversation = conversation::read(Vec::new(), messages, MESSAGES)?;
     Ok(ChatRequest { model, conversation, stream })
 }
 
-fn conversation(messages: Option<Raw<'_>>) -> Result<Conversation, Malformed> {
-    let missing = "`messages` is missing: send a list with at least one message of the role `user`";
-    let messages = messages.ok_or_else(|| Malformed::field("messages", missing))?;
-    let messages: Vec<Raw<'_>> = match messages.kind() {
-        Kind::List => messages.items().unwrap_or_default(),
-        Kind::Text | Kind::Object => vec![messages],
-        Kind::Null | Kind::Bool | Kind::Number => return Err(Malformed::field("messages", missing)),
-    };
-    let messages: Vec<Raw<'_>> = messages.into_iter().filter(|message| message.kind() != Kind::Null).collect();
-    let last = messages.len().saturating_sub(1);
-    let read = messages.into_iter().enumerate().map(|(at, raw)| message(raw, at, at == last));
-    Ok(read.collect::<Result<Vec<_>, _>>()?.try_into()?)
-}
+const MESSAGES: Field = Field {
+    name: "messages",
+    missing: "`messages` is missing: send a list with at least one message of the role `user`",
+};
 
 #[cfg(test)]
 mod tests {

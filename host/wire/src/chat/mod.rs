@@ -1,11 +1,8 @@
-//! The Chat Completions surface of the OpenAI API: `decode` reads a body into a request, `message` by message and `part` by
-//! part; `answer` has the types of responses.
+//! The Chat Completions surface of the OpenAI API: `decode` reads a body into a request, `answer` has the types of
+//! responses.
 
 mod answer;
-mod choice;
 mod decode;
-mod message;
-mod part;
 
 pub use answer::{
     AnswerMessage, Choice, Chunk, ChunkChoice, Completion, CompletionMeta, Delta, WireUsage, finish_reason,

@@ -7,13 +7,13 @@ use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
 
 /// Reads a message. Only the last one must have a known form: a client cannot change its history.
-pub(super) fn message(raw: Raw<'_>, at: usize, is_last: bool) -> Result<Message, Malformed> {
+pub(super) fn message(raw: Raw<'_>, at: usize, is_last: bool, field: &'static str) -> Result<Message, Malformed> {
     let role = match role(raw) {
         Ok(role) => role,
         Err(_) if !is_last => Role::Other,
         Err(fault) => {
-            let message = format!("messages[{at}] {fault}: use the role system, developer, user, assistant or tool");
-            return Err(Malformed::field("messages", message));
+            let message = format!("{field}[{at}] {fault}: use the role system, developer, user, assistant or tool");
+            return Err(Malformed::field(field, message));
         }
     };
     Ok(Message { role, blocks: blocks(raw, role) })
@@ -97,7 +97,7 @@ mod tests {
     use crate::mend;
 
     fn read(message: &Value) -> Message {
-        super::message(mend::json(message.to_string().as_bytes()).unwrap().value(), 0, false).unwrap()
+        super::message(mend::json(message.to_string().as_bytes()).unwrap().value(), 0, false, "messages").unwrap()
     }
 
     fn text(text: &str) -> Block {

@@ -3,7 +3,7 @@
 use crate::raw::{Kind, Raw};
 
 /// Returns whether the choice is the agent's, or that none of the client's tools is to be called.
-pub(super) fn is_free(choice: Raw<'_>) -> bool {
+pub(crate) fn is_free(choice: Raw<'_>) -> bool {
     match choice.kind() {
         Kind::Null | Kind::Bool | Kind::Number => true,
         Kind::Text => choice.text().is_some_and(|word| is_free_word(&word)),

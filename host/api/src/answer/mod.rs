@@ -1,0 +1,71 @@
+//! Answers of runs, in the format of a surface: `stream` sends them while they are made, `whole` at the end.
+//!
+//! What differs between surfaces is an [`Encoder`] or an [`encode`](WholeEncoder::encode) function of each; what all share is
+//! here: the wait for the first output, keep-alives, headers, blocks, errors.
+
+mod stream;
+mod whole;
+
+use std::collections::VecDeque;
+
+use agentbay_domain::{StopReason, Usage};
+use agentbay_runs::{BlockKind, Joined};
+use axum::body::Bytes;
+use serde::Serialize;
+
+use super::error::ApiError;
+
+pub(super) use stream::stream;
+pub(super) use whole::whole;
+
+/// Pieces of a streamed body that are ready to be sent.
+pub(super) type Frames = VecDeque<Bytes>;
+
+/// The end of a successful run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct End {
+    /// Why the agent stopped.
+    pub(super) stop: StopReason,
+    /// Tokens used.
+    pub(super) usage: Usage,
+    /// The usage is an estimate.
+    pub(super) usage_estimated: bool,
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub(super) struct Finished {
+    /// Its blocks, in order. No two neighbours are of one kind.
+    pub(super) blocks: Vec<Joined>,
+    /// Its end.
+    pub(super) end: End,
+}
+
+/// Makes the frames of a streamed answer. One block is open at a time; the blocks are those of the whole answer.
+pub(super) trait Encoder: Send + 'static {
+    /// The answer begins; there is no output yet.
+    fn start(&mut self, frames: &mut Frames);
+    /// A block begins.
+    fn open(&mut self, _kind: BlockKind, _frames: &mut Frames) {}
+    /// The open block grows; the text is never empty.
+    fn add(&mut self, kind: BlockKind, text: &str, frames: &mut Frames);
+    /// The open block ends.
+    fn close(&mut self, _kind: BlockKind, _frames: &mut Frames) {}
+    /// The answer is complete.
+    fn finish(&mut self, end: End, frames: &mut Frames);
+    /// The run failed after the headers were sent. The open block was not closed.
+    fn fail(&mut self, error: &ApiError, frames: &mut Frames);
+    /// The run is silent.
+    fn keep_alive(&mut self, frames: &mut Frames);
+    /// A remark for a person who reads the stream, where the format has a place for it.
+    fn remark(&mut self, _text: &str, _frames: &mut Frames) {}
+}
+
+/// Makes the body of a whole answer.
+pub(super) trait WholeEncoder: Send + 'static {
+    /// The body.
+    type Body: Serialize;
+
+    /// Encodes the answer.
+    fn encode(self, finished: Finished) -> Self::Body;
+}

@@ -1,0 +1,105 @@
+//! The surface that a request belongs to, and the form of its errors. The path decides, so that also the guard and the router,
+//! which know no surface, answer in the form that the client reads.
+
+use agentbay_wire::{gemini, messages};
+use axum::extract::Request;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::error::ApiError;
+use super::request_id;
+
+/// The API whose form a response has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Surface {
+    /// Chat Completions, Responses and everything that belongs to no other API.
+    OpenAi,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Gemini REST.
+    Gemini,
+}
+
+/// The request id under the name that Anthropic's clients read.
+const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+
+/// The methods of a model in the Gemini API, which follow its name after a colon.
+const GEMINI_METHODS: [&str; 3] = [":generateContent", ":streamGenerateContent", ":countTokens"];
+
+impl Surface {
+    /// The surface of a path.
+    pub(super) fn of(path: &str) -> Self {
+        let is_gemini = path.starts_with("/v1beta/") || GEMINI_METHODS.iter().any(|method| path.ends_with(method));
+        if path == "/v1/messages" || path.starts_with("/v1/messages/") {
+            Self::Anthropic
+        } else if is_gemini {
+            Self::Gemini
+        } else {
+            Self::OpenAi
+        }
+    }
+}
+
+impl ApiError {
+    /// The error as JSON in the form of a surface.
+    pub(super) fn to_json_of(&self, surface: Surface, request_id: Option<&str>) -> String {
+        let (status, code) = (self.status().as_u16(), self.code());
+        let json = match surface {
+            Surface::OpenAi => return self.to_json(),
+            Surface::Anthropic => serde_json::to_string(&messages::Error {
+                kind: "error",
+                error: messages::ErrorDetail {
+                    kind: messages::error_type(status),
+                    message: self.message(),
+                    code,
+                    detail: self.detail(),
+                    partial: self.partial(),
+                },
+                request_id,
+            }),
+            Surface::Gemini => serde_json::to_string(&gemini::Error::new(status, self.message(), code, self.detail())),
+        };
+        json.unwrap_or_default()
+    }
+}
+
+/// Gives errors the form of the request's surface.
+pub(super) async fn adapt(request: Request, next: Next) -> Response {
+    let surface = Surface::of(request.uri().path());
+    let mut response = next.run(request).await;
+    let error = response.extensions_mut().remove::<ApiError>();
+    let id = response.headers().get(request_id::HEADER).cloned();
+    if let (Some(error), Surface::Anthropic | Surface::Gemini) = (error, surface) {
+        let id = id.as_ref().and_then(|id| id.to_str().ok());
+        *response.body_mut() = error.to_json_of(surface, id).into();
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    if let (Some(id), Surface::Anthropic) = (id, surface) {
+        response.headers_mut().insert(REQUEST_ID, id);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_decides_the_surface() {
+        for (path, surface) in [
+            ("/v1/chat/completions", Surface::OpenAi),
+            ("/v1/models/team:m", Surface::OpenAi),
+            ("/v1/models", Surface::OpenAi),
+            ("/v1/messages", Surface::Anthropic),
+            ("/v1/messages/count_tokens", Surface::Anthropic),
+            ("/v1/messagesx", Surface::OpenAi),
+            ("/v1/models/m:generateContent", Surface::Gemini),
+            ("/v1beta/models/team/m:x:streamGenerateContent", Surface::Gemini),
+            ("/v1beta/interactions", Surface::Gemini),
+        ] {
+            assert_eq!(Surface::of(path), surface, "{path}");
+        }
+    }
+}
