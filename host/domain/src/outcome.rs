@@ -8,15 +8,17 @@ use serde::ser::{SerializeStruct, Serializer};
 use super::Failure;
 
 /// Why the agent stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// It finished its answer.
     EndTurn,
     /// It reached its limit of steps.
     MaxTurns,
-    /// It reached its limit of tokens.
+    /// It reached its limit of tokens, or the client's.
     MaxTokens,
+    /// Its text reached this text, before which the client ends the answer. A CLI never reports it.
+    StopSequence(String),
     /// It refused to answer.
     Refusal,
 }
@@ -56,13 +58,13 @@ impl Outcome {
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (stop, failure, answer) = match self {
-            Self::Finished { stop, answer } => (*stop, None, answer),
-            Self::Failed { failure, answer } => (StopReason::EndTurn, Some(failure), answer),
+            Self::Finished { stop, answer } => (stop, None, answer),
+            Self::Failed { failure, answer } => (&StopReason::EndTurn, Some(failure), answer),
         };
         let mut record = serializer.serialize_struct("Outcome", 3)?;
         record.serialize_field("answer", answer)?;
         record.serialize_field("failure", &failure)?;
-        record.serialize_field("stop", &stop)?;
+        record.serialize_field("stop", stop)?;
         record.end()
     }
 }

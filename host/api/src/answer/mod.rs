@@ -22,7 +22,7 @@ pub(super) use whole::whole;
 pub(super) type Frames = VecDeque<Bytes>;
 
 /// The end of a successful run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct End {
     /// Why the agent stopped.
     pub(super) stop: StopReason,

@@ -29,7 +29,7 @@ impl Encoder for Chunks {
 
     fn finish(&mut self, end: End, frames: &mut Frames) {
         let delta = Delta::default();
-        let last = ChunkChoice { index: 0, delta, logprobs: (), finish_reason: Some(finish_reason(end.stop)) };
+        let last = ChunkChoice { index: 0, delta, logprobs: (), finish_reason: Some(finish_reason(&end.stop)) };
         frames.push_back(self.chunk(vec![last]));
         if self.options.include_usage {
             let usage = WireUsage::of(end.usage, end.usage_estimated);

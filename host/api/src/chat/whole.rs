@@ -20,7 +20,7 @@ impl WholeEncoder for CompletionMeta {
             if text.is_empty() { *text = block.text } else { text.push_str(&block.text) }
         }
         let message = AnswerMessage { role: "assistant", content, refusal: (), reasoning_content };
-        let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(end.stop) };
+        let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(&end.stop) };
         let usage = WireUsage::of(end.usage, end.usage_estimated);
         Completion { meta: self, object: "chat.completion", choices: [choice], usage }
     }

@@ -160,9 +160,9 @@ fn clamped(usage: Usage) -> Usage {
 }
 
 /// Why an answer ended, in the words that typed clients know.
-pub fn finish_reason(stop: StopReason) -> &'static str {
+pub fn finish_reason(stop: &StopReason) -> &'static str {
     match stop {
-        StopReason::EndTurn => "stop",
+        StopReason::EndTurn | StopReason::StopSequence(_) => "stop",
         StopReason::MaxTurns | StopReason::MaxTokens => "length",
         StopReason::Refusal => "content_filter",
     }
