@@ -37,7 +37,7 @@ fn chunks(proxy: &Proxy, body: &Value) -> Vec<Value> {
     assert_eq!(items.pop(), Some(StreamItem::Data("[DONE]".to_owned())));
     let parse = |items: StreamItem| match items {
         StreamItem::Data(data) => serde_json::from_str(&data).unwrap(),
-        StreamItem::Comment(comment) => panic!("a comment in a short answer: {comment}"),
+        other => panic!("not a chunk: {other:?}"),
     };
     let chunks: Vec<Value> = items.into_iter().map(parse).collect();
     assert!(chunks.iter().all(|chunk| (&chunk["id"], &chunk["created"]) == (&chunks[0]["id"], &chunks[0]["created"])));

@@ -3,6 +3,7 @@
 mod chat;
 pub(crate) mod connections;
 pub(crate) mod errors;
+mod gemini;
 mod histories;
 mod history;
 pub(crate) mod openai_client;

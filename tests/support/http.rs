@@ -82,7 +82,7 @@ impl Request {
     }
 
     /// Sends the request, and waits for the head of the answer.
-    pub(super) fn send(&self, to: SocketAddr) -> (Answer, Body) {
+    pub(crate) fn send(&self, to: SocketAddr) -> (Answer, Body) {
         let mut stream = BufReader::new(self.open(to));
         let mut line = || {
             let mut line = String::new();

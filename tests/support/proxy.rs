@@ -91,7 +91,12 @@ impl Proxy {
 
     /// Sends the body of a request for a stream.
     pub(crate) fn stream_of(&self, body: &Value) -> (Answer, Events) {
-        let (head, body) = Request::complete(body).send(self.address);
+        self.events(&Request::complete(body))
+    }
+
+    /// Sends a request for a stream of any surface.
+    pub(crate) fn events(&self, request: &Request) -> (Answer, Events) {
+        let (head, body) = request.send(self.address);
         (head, Events::of(body))
     }
 

@@ -122,6 +122,20 @@ impl ApiError {
         Self::refused(StatusCode::NOT_FOUND, "not_found", None, message)
     }
 
+    /// The path names no method of a model of the Gemini API.
+    pub(super) fn no_method(path: &str) -> Self {
+        let message = format!(
+            "{path} names no method of a model: use models/MODEL:generateContent, :streamGenerateContent or :countTokens"
+        );
+        Self::refused(StatusCode::NOT_FOUND, "not_found", None, message)
+    }
+
+    /// The Interactions API of Google does not exist here.
+    pub(super) fn no_interactions(path: &str) -> Self {
+        let message = format!("{path}: there is no Interactions API here: use models/MODEL:generateContent instead");
+        Self::refused(StatusCode::NOT_FOUND, "not_found", None, message)
+    }
+
     /// The path accepts other methods only.
     pub(super) fn wrong_method(method: &Method, path: &str) -> Self {
         let message = format!("{path} does not accept {method}");

@@ -10,6 +10,7 @@ mod chat;
 mod credential;
 mod drivers;
 mod error;
+mod gemini;
 mod guard;
 mod health;
 mod metrics;
@@ -34,7 +35,7 @@ use agentbay_runs::reload::ReloadHandle;
 use agentbay_runs::{Runner, Snapshots};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use tower::util::MapRequest;
 
 use error::ApiError;
@@ -69,7 +70,13 @@ pub fn router(state: AppState) -> Router {
         .route("/v1/plugins", get(plugins::list))
         .route("/v1/plugins/reload", post(reload::reload))
         .route("/v1/models", get(models::list))
-        .route("/v1/models/{*id}", get(models::one))
+        .route("/v1/models/{*id}", get(models::one).post(gemini::call))
+        .route("/v1beta/models", get(gemini::models::list))
+        .route("/v1beta/models/{*id}", get(gemini::models::one).post(gemini::call))
+        .route("/v1/interactions", any(gemini::interactions))
+        .route("/v1/interactions/{*rest}", any(gemini::interactions))
+        .route("/v1beta/interactions", any(gemini::interactions))
+        .route("/v1beta/interactions/{*rest}", any(gemini::interactions))
         .route("/v1/runs", get(runs::list))
         .route("/v1/runs/{id}", get(runs::one).delete(runs::cancel))
         .route("/v1/runs/{id}/diff", get(runs::diff))

@@ -27,9 +27,14 @@ const COUNTS: [(&str, u32); 6] = [
 
 /// Returns the identity of a request, with a key if the request may be repeated.
 pub(super) fn of(headers: &HeaderMap, body: &[u8]) -> Identity {
+    of_parts(headers, &[body])
+}
+
+/// Returns the identity of a request that other parts than its body determine as well.
+pub(super) fn of_parts(headers: &HeaderMap, parts: &[&[u8]]) -> Identity {
     let bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
     let credential = &credential::bytes(headers)[..];
-    let body = digest(&[bytes("x-agent-session"), body]);
+    let body = digest(&[&[bytes("x-agent-session")], parts].concat());
     let request = digest(&[credential, &body]);
     let count = COUNTS.iter().find_map(|(name, first)| Some(count(headers.get(*name)?)?.saturating_sub(*first)));
     let repeated = count.is_some_and(|count| count > 0);

@@ -1,9 +1,9 @@
-//! The surface that a request belongs to, and the form of its errors. The path decides, so that also the guard and the router,
-//! which know no surface, answer in the form that the client reads.
+//! The surface that a request belongs to, and the form of its errors. The path decides, and a header where APIs share a path, so
+//! that also the guard and the router, which know no surface, answer in the form that the client reads.
 
 use agentbay_wire::{gemini, messages};
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
@@ -24,16 +24,24 @@ pub(super) enum Surface {
 /// The request id under the name that Anthropic's clients read.
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 
-/// The methods of a model in the Gemini API, which follow its name after a colon.
-const GEMINI_METHODS: [&str; 3] = [":generateContent", ":streamGenerateContent", ":countTokens"];
+/// The header that each client of the Anthropic API sends.
+const ANTHROPIC_VERSION: &str = "anthropic-version";
+
+/// The header of a key that only clients of the Gemini API send.
+const GEMINI_KEY: &str = "x-goog-api-key";
 
 impl Surface {
-    /// The surface of a path.
-    pub(super) fn of(path: &str) -> Self {
-        let is_gemini = path.starts_with("/v1beta/") || GEMINI_METHODS.iter().any(|method| path.ends_with(method));
-        if path == "/v1/messages" || path.starts_with("/v1/messages/") {
+    /// The surface of a request. The models are shared by all.
+    pub(super) fn of(path: &str, headers: &HeaderMap) -> Self {
+        let is_below =
+            |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let is_shared = is_below("/v1/models");
+        let is_gemini = path.starts_with("/v1beta/") || is_below("/v1/interactions");
+        if is_gemini || gemini::Method::split(path).is_some() {
+            Self::Gemini
+        } else if is_below("/v1/messages") || (is_shared && headers.contains_key(ANTHROPIC_VERSION)) {
             Self::Anthropic
-        } else if is_gemini {
+        } else if is_shared && headers.contains_key(GEMINI_KEY) {
             Self::Gemini
         } else {
             Self::OpenAi
@@ -58,7 +66,10 @@ impl ApiError {
                 },
                 request_id,
             }),
-            Surface::Gemini => serde_json::to_string(&gemini::Error::new(status, self.message(), code, self.detail())),
+            Surface::Gemini => {
+                let error = gemini::Error::new(status, self.message(), code, self.detail(), self.partial());
+                serde_json::to_string(&error)
+            }
         };
         json.unwrap_or_default()
     }
@@ -66,7 +77,7 @@ impl ApiError {
 
 /// Gives errors the form of the request's surface.
 pub(super) async fn adapt(request: Request, next: Next) -> Response {
-    let surface = Surface::of(request.uri().path());
+    let surface = Surface::of(request.uri().path(), request.headers());
     let mut response = next.run(request).await;
     let error = response.extensions_mut().remove::<ApiError>();
     let id = response.headers().get(request_id::HEADER).cloned();
@@ -98,8 +109,23 @@ mod tests {
             ("/v1/models/m:generateContent", Surface::Gemini),
             ("/v1beta/models/team/m:x:streamGenerateContent", Surface::Gemini),
             ("/v1beta/interactions", Surface::Gemini),
+            ("/v1/interactions", Surface::Gemini),
         ] {
-            assert_eq!(Surface::of(path), surface, "{path}");
+            assert_eq!(Surface::of(path, &HeaderMap::new()), surface, "{path}");
         }
+    }
+
+    #[test]
+    fn a_header_decides_the_surface_of_the_models() {
+        let of = |path: &str, header: &'static str| {
+            let headers = [(HeaderName::from_static(header), HeaderValue::from_static("x"))].into_iter().collect();
+            Surface::of(path, &headers)
+        };
+        for path in ["/v1/models", "/v1/models/team/m:x"] {
+            assert_eq!(of(path, ANTHROPIC_VERSION), Surface::Anthropic);
+            assert_eq!(of(path, GEMINI_KEY), Surface::Gemini);
+        }
+        assert_eq!(of("/v1/chat/completions", ANTHROPIC_VERSION), Surface::OpenAi);
+        assert_eq!(of("/v1/models/m:countTokens", ANTHROPIC_VERSION), Surface::Gemini);
     }
 }

@@ -27,3 +27,22 @@ pub(crate) fn stream(given: Option<Raw<'_>>) -> Result<bool, Malformed> {
         Some(None) => Err(Malformed::field("stream", "`stream` is neither true nor false: send one of them")),
     }
 }
+
+/// The maximum length of the answer in tokens.
+pub(crate) fn max_output(given: Option<Raw<'_>>, name: &'static str) -> Result<Option<u64>, Malformed> {
+    let Some(given) = given else { return Ok(None) };
+    match given.number() {
+        Some(number) if number >= 1.0 => Ok(Some(number as u64)),
+        _ => Err(Malformed::field(name, format!("`{name}` is not a positive number: send one, or leave it out"))),
+    }
+}
+
+/// The texts before which the answer ends: a list, or a text alone. Empty ones end nothing.
+pub(crate) fn texts(given: Option<Raw<'_>>, name: &'static str) -> Result<Vec<String>, Malformed> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    let items = given.items().unwrap_or_else(|| vec![given]);
+    let texts = items.into_iter().filter(|item| item.kind() != Kind::Null).map(Raw::text);
+    let texts: Option<Vec<String>> = texts.collect();
+    let refuse = || Malformed::field(name, format!("`{name}` is not a list of texts: send one, or leave it out"));
+    texts.map(|texts| texts.into_iter().filter(|text| !text.is_empty()).collect()).ok_or_else(refuse)
+}

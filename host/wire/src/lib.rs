@@ -12,6 +12,8 @@ mod malformed;
 mod mend;
 pub mod messages;
 mod raw;
+#[cfg(test)]
+mod recordings;
 mod tool_choice;
 
 pub use malformed::Malformed;

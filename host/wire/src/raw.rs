@@ -64,7 +64,8 @@ impl<'a> Raw<'a> {
         serde_json::from_str(self.0).ok()
     }
 
-    /// The values of these keys of an object; the last one of duplicate keys. Null counts as missing.
+    /// The values of these keys of an object, which may be in snake_case or camelCase; the last one of duplicate keys. Null
+    /// counts as missing.
     pub(crate) fn fields<const N: usize>(self, names: [&str; N]) -> [Option<Self>; N] {
         let mut reader = serde_json::Deserializer::from_str(self.0);
         reader.deserialize_map(Fields(names)).unwrap_or([None; N])
@@ -74,6 +75,12 @@ impl<'a> Raw<'a> {
     pub(crate) fn field(self, name: &str) -> Option<Self> {
         let [found] = self.fields([name]);
         found
+    }
+
+    /// The keys and values of an object, in order.
+    pub(crate) fn entries(self) -> Option<Vec<(String, Self)>> {
+        let mut reader = serde_json::Deserializer::from_str(self.0);
+        reader.deserialize_map(Entries).ok()
     }
 
     /// The items of a list.
@@ -134,6 +141,24 @@ impl<'de, const N: usize> Visitor<'de> for Fields<'_, N> {
     }
 }
 
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<(String, Raw<'de>)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut entries = Vec::new();
+        while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
+            entries.push((key, Raw::from(value)));
+        }
+        Ok(entries)
+    }
+}
+
 /// The position of a key among some names.
 struct Position<'n>(&'n [&'n str]);
 
@@ -153,8 +178,17 @@ impl Visitor<'_> for Position<'_> {
     }
 
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
-        Ok(self.0.iter().position(|name| *name == key))
+        Ok(self.0.iter().position(|name| *name == key || are_one_name(name, key)))
     }
+}
+
+/// Returns whether two names differ in nothing but snake_case and camelCase. Clients mix the two at any depth.
+pub(crate) fn are_one_name(name: &str, key: &str) -> bool {
+    letters(name).eq(letters(key))
+}
+
+fn letters(name: &str) -> impl Iterator<Item = u8> {
+    name.bytes().filter(|byte| *byte != b'_').map(|byte| byte.to_ascii_lowercase())
 }
 
 struct Items;
@@ -191,6 +225,16 @@ mod tests {
         assert_eq!((a, none, bc, other), (Some(raw("[2, null]")), None, Some(raw("\"x\"")), None));
         assert_eq!(a.and_then(Raw::items), Some(vec![raw("2"), raw("null")]));
         assert_eq!((raw("[1]").fields(["a"]), raw("{}").items()), ([None], None));
+    }
+
+    #[test]
+    fn a_key_may_be_in_snake_case_or_camel_case() {
+        for key in ["mime_type", "mimeType", "MimeType", "mimetype"] {
+            let json = format!(r#"{{"type": 1, "mime": 2, "{key}": 3}}"#);
+            assert_eq!(raw(&json).fields(["mimeType"]), [Some(raw("3"))], "{key}");
+            assert_eq!(raw(&json).fields(["mime_type", "type"]), [Some(raw("3")), Some(raw("1"))], "{key}");
+        }
+        assert_eq!(raw(r#"{"": 1, "_": 2}"#).field("id"), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn is_free(choice: Raw<'_>) -> bool {
 }
 
 fn is_free_word(word: &str) -> bool {
-    matches!(word.trim().to_ascii_lowercase().as_str(), "auto" | "none" | "validated" | "")
+    matches!(word.trim().to_ascii_lowercase().as_str(), "auto" | "none" | "validated" | "mode_unspecified" | "")
 }
 
 #[cfg(test)]

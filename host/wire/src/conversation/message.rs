@@ -23,7 +23,9 @@ fn role(raw: Raw<'_>) -> Result<Role, String> {
     if raw.kind() == Kind::Text {
         return Ok(Role::User);
     }
-    let Some(named) = raw.field("role") else { return role_of_item(raw) };
+    // Google's JSON has an empty text in place of a role that is not set.
+    let named = raw.field("role").filter(|named| named.text().is_none_or(|name| !name.is_empty()));
+    let Some(named) = named else { return role_of_item(raw) };
     let named = named.text().unwrap_or_else(|| named.json().to_owned());
     match named.trim().to_ascii_lowercase().as_str() {
         "system" => Ok(Role::System),
@@ -38,11 +40,15 @@ fn role(raw: Raw<'_>) -> Result<Role, String> {
 /// The role of an item that has a type instead of a role.
 fn role_of_item(raw: Raw<'_>) -> Result<Role, String> {
     let [kind, calls, result] = raw.fields(["type", "tool_calls", "tool_call_id"]);
+    let [parts, text] = raw.fields(["parts", "text"]);
     let kind = kind.and_then(Raw::text).unwrap_or_default();
     if calls.is_some() || kind.ends_with("_call") || kind == "reasoning" {
         Ok(Role::Assistant)
     } else if result.is_some() || kind.ends_with("_output") {
         Ok(Role::Tool)
+    } else if kind.is_empty() && parts.or(text).is_some() {
+        // A content of the Gemini API needs no role, and some clients send its parts alone.
+        Ok(Role::User)
     } else {
         Err("has no `role`".to_owned())
     }

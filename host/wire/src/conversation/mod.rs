@@ -6,7 +6,7 @@
 mod message;
 mod part;
 
-use agentbay_domain::{Conversation, Message};
+use agentbay_domain::{Block, Conversation, Message, Role};
 
 use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
@@ -22,16 +22,45 @@ pub(crate) struct Field {
 
 /// Reads a conversation that starts with these messages.
 pub(crate) fn read(first: Vec<Message>, given: Option<Raw<'_>>, field: Field) -> Result<Conversation, Malformed> {
-    let refuse = || Malformed::field(field.name, field.missing);
-    let given = given.ok_or_else(refuse)?;
-    let given: Vec<Raw<'_>> = match given.kind() {
-        Kind::List => given.items().unwrap_or_default(),
-        Kind::Text | Kind::Object => vec![given],
-        Kind::Null | Kind::Bool | Kind::Number => return Err(refuse()),
-    };
-    let given: Vec<Raw<'_>> = given.into_iter().filter(|message| message.kind() != Kind::Null).collect();
+    let given = list(given, field)?;
     let last = given.len().saturating_sub(1);
     let read = given.into_iter().enumerate().map(|(at, raw)| message::message(raw, at, at == last, field.name));
     let messages = first.into_iter().map(Ok).chain(read).collect::<Result<Vec<_>, Malformed>>()?;
     Conversation::try_from(messages).map_err(|error| Malformed::field(field.name, error.to_string()))
+}
+
+/// The instructions of a field of their own, as the first message of a conversation; none if there are none.
+pub(crate) fn instructions(given: Option<Raw<'_>>) -> Vec<Message> {
+    let mut blocks = Vec::new();
+    given.into_iter().for_each(|given| part::add(given, &mut blocks));
+    let message = vec![Message { role: Role::System, blocks }];
+    if characters(&message) > 0 { message } else { Vec::new() }
+}
+
+/// The characters of all texts of messages.
+pub(crate) fn characters(messages: &[Message]) -> usize {
+    let texts = messages.iter().flat_map(|message| &message.blocks).flat_map(|block| match block {
+        Block::Text(text) | Block::Reasoning(text) | Block::Attachment { shown: text, .. } => [text.as_str(), ""],
+        Block::Call { name, input, .. } => [name.as_str(), input],
+        Block::Result { text, .. } => [text.as_str(), ""],
+    });
+    texts.map(|text| text.chars().count()).sum()
+}
+
+/// Reads messages that are not to be answered. Unknown forms are accepted.
+pub(crate) fn history(given: Option<Raw<'_>>, field: Field) -> Result<Vec<Message>, Malformed> {
+    let given = list(given, field)?.into_iter().enumerate();
+    given.map(|(at, raw)| message::message(raw, at, false, field.name)).collect()
+}
+
+/// The messages of a list, or a message alone.
+fn list(given: Option<Raw<'_>>, field: Field) -> Result<Vec<Raw<'_>>, Malformed> {
+    let refuse = || Malformed::field(field.name, field.missing);
+    let given = given.ok_or_else(refuse)?;
+    let given = match given.kind() {
+        Kind::List => given.items().unwrap_or_default(),
+        Kind::Text | Kind::Object => vec![given],
+        Kind::Null | Kind::Bool | Kind::Number => return Err(refuse()),
+    };
+    Ok(given.into_iter().filter(|message| message.kind() != Kind::Null).collect())
 }

@@ -101,6 +101,7 @@ fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
             Some(inner) => add_at(inner, blocks, depth),
             // A text part without text.
             None if matches!(word.as_str(), "text" | "inputtext" | "outputtext" | "refusal") => {}
+            None if part.entries().is_some_and(|entries| entries.is_empty()) => {}
             None => {
                 let kind = if kind.is_empty() { "unknown".to_owned() } else { kind };
                 blocks.push(Block::Attachment { shown: shown(part, &kind), kind });

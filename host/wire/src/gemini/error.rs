@@ -31,16 +31,19 @@ struct ErrorInfo<'a> {
 struct Metadata<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     detail: &'a str,
+    /// The part of an answer that had arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partial: Option<&'a str>,
 }
 
 impl<'a> Error<'a> {
-    /// An error with its HTTP status, message, category and cause.
-    pub fn new(status: u16, message: &'a str, category: &'a str, detail: &'a str) -> Self {
+    /// An error with its HTTP status, message, category, cause, and the part of an answer that had arrived.
+    pub fn new(status: u16, message: &'a str, category: &'a str, detail: &'a str, partial: Option<&'a str>) -> Self {
         let info = ErrorInfo {
             kind: "type.googleapis.com/google.rpc.ErrorInfo",
             reason: category,
             domain: "agentbay",
-            metadata: Metadata { detail },
+            metadata: Metadata { detail, partial },
         };
         Self { error: Status { code: status, message, status: status_name(status), details: [info] } }
     }
