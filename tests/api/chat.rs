@@ -209,26 +209,6 @@ fn a_body_must_be_declared_as_json() {
 }
 
 #[test]
-fn models_are_listed_and_found_by_an_id_that_may_contain_a_slash() {
-    let machine = Machine::configured(
-        "[defaults]\nrepo = \".\"\n[models.echo]\ndriver = \"echo\"\n[models.\"team/echo:1\"]\ndriver = \"echo\"\n",
-    );
-    let proxy = machine.serve();
-    let model = |id: &str| json!({"id": id, "object": "model", "created": 0, "owned_by": "echo"});
-    let list = proxy.get("/v1/models");
-    let expected = json!({"object": "list", "data": [model("echo"), model("team/echo:1")]});
-    assert_eq!((list.status, list.json()), (200, expected));
-    for path in ["/v1/models/team/echo:1", "/v1/models/team%2Fecho%3A1"] {
-        let answer = proxy.get(path);
-        assert_eq!((answer.status, answer.json()), (200, model("team/echo:1")), "{path}");
-    }
-    let answer = proxy.get("/v1/models/nobody");
-    let message = "The model `nobody` does not exist";
-    let expected = error(message, "invalid_request_error", Some("model"), "model_not_found", None);
-    assert_eq!((answer.status, answer.json()), (404, expected));
-}
-
-#[test]
 fn health_and_readiness_are_reported() {
     let (_machine, proxy) = Machine::echo();
     for (path, says) in [("/healthz", "ok\n"), ("/readyz", "ready\n")] {

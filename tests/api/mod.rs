@@ -6,6 +6,8 @@ pub(crate) mod errors;
 mod gemini;
 mod histories;
 mod history;
+mod messages;
+mod models;
 pub(crate) mod openai_client;
 mod repeats;
 mod session;

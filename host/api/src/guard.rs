@@ -82,7 +82,7 @@ fn host_ip(name: &str) -> Option<std::net::IpAddr> {
 }
 
 fn check_key(request: &Request, access: &Access) -> Result<(), ApiError> {
-    let open = matches!(request.uri().path(), "/healthz" | "/readyz");
+    let open = matches!(request.uri().path(), "/" | "/api/hello" | "/healthz" | "/readyz");
     if open || !access.requires_key() || credential::is_known(access, request.headers(), request.uri()) {
         return Ok(());
     }

@@ -1,11 +1,11 @@
-//! Liveness and readiness. Neither route requires a key.
+//! Liveness and readiness. No route requires a key.
 
 use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::AppState;
 
-/// The process is alive.
+/// The process is alive. Claude Code asks for the root, or for `/api/hello`, before its first request.
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }

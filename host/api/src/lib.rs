@@ -13,6 +13,7 @@ mod error;
 mod gemini;
 mod guard;
 mod health;
+mod messages;
 mod metrics;
 mod models;
 mod origin;
@@ -63,6 +64,8 @@ pub struct AppState {
 /// Every route, behind the guard and with a request id.
 pub fn router(state: AppState) -> Router {
     let routes = Router::new()
+        .route("/", get(health::alive))
+        .route("/api/hello", get(health::alive))
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(metrics::all))
@@ -81,6 +84,8 @@ pub fn router(state: AppState) -> Router {
         .route("/v1/runs/{id}", get(runs::one).delete(runs::cancel))
         .route("/v1/runs/{id}/diff", get(runs::diff))
         .route("/v1/chat/completions", post(chat::completions))
+        .route("/v1/messages", post(messages::create))
+        .route("/v1/messages/count_tokens", post(messages::count_tokens))
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(state.clone(), guard::check))

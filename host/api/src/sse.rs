@@ -1,4 +1,4 @@
-//! Server-sent events: `data:` lines, and comments that keep a stream alive.
+//! Server-sent events: `data:` lines with or without a name, and comments that keep a stream alive.
 
 use std::borrow::Cow;
 
@@ -15,6 +15,11 @@ pub(super) const HEADERS: [(HeaderName, HeaderValue); 3] = [
 /// An event without a name.
 pub(super) fn data(json: &str) -> Bytes {
     Bytes::from(format!("data: {}\n\n", single_line(json)))
+}
+
+/// An event with a name.
+pub(super) fn event(name: &str, json: &str) -> Bytes {
+    Bytes::from(format!("event: {name}\ndata: {}\n\n", single_line(json)))
 }
 
 /// JSON has no line feeds outside of strings here; the two characters that some clients treat as line ends are escaped.
@@ -44,5 +49,6 @@ mod tests {
     #[test]
     fn characters_that_clients_treat_as_line_ends_are_escaped() {
         assert_eq!(data("\"a\u{2028}b\u{2029}\""), "data: \"a\\u2028b\\u2029\"\n\n");
+        assert_eq!(event("x", "\"\u{2028}\""), "event: x\ndata: \"\\u2028\"\n\n");
     }
 }

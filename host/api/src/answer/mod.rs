@@ -41,8 +41,24 @@ pub(super) struct Finished {
     pub(super) end: End,
 }
 
+impl Finished {
+    /// The answer with its text alone, which is one block.
+    pub(super) fn without_reasoning(self) -> Self {
+        let mut texts = self.blocks.into_iter().filter(|block| block.kind == BlockKind::Text);
+        let blocks = texts.next().map(|mut first| {
+            texts.for_each(|more| first.text.push_str(&more.text));
+            first
+        });
+        Self { blocks: blocks.into_iter().collect(), end: self.end }
+    }
+}
+
 /// Makes the frames of a streamed answer. One block is open at a time; the blocks are those of the whole answer.
 pub(super) trait Encoder: Send + 'static {
+    /// Whether the answer has blocks of this kind. The blocks around a hidden one are one block.
+    fn shows(&self, _kind: BlockKind) -> bool {
+        true
+    }
     /// The answer begins; there is no output yet.
     fn start(&mut self, frames: &mut Frames);
     /// A block begins.

@@ -128,6 +128,9 @@ impl<E: Encoder> StreamedAnswer<E> {
     }
 
     fn push(&mut self, Joined { kind, text }: &Joined) {
+        if !self.encoder.shows(*kind) {
+            return;
+        }
         if self.open != Some(*kind) {
             self.close();
             self.encoder.open(*kind, &mut self.ready);

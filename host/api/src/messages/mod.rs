@@ -1,0 +1,56 @@
+//! `POST /v1/messages`: the Messages surface of the Anthropic API, whole or streamed. `POST /v1/messages/count_tokens`: the
+//! estimated tokens of a request, without a run.
+//!
+//! `stream` and `whole` encode the two kinds of answer. The wire types are in `agentbay_wire::messages`.
+
+mod stream;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+use agentbay_runs::{Request, UnknownModel};
+use agentbay_wire::messages::{CountRequest, MessageMeta, MessagesRequest, TokenCount, decode, decode_count};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+
+use super::error::ApiError;
+use super::{AppState, answer, body, request_identity, run_headers, sse};
+use stream::Events;
+use whole::WholeMessage;
+
+/// Runs the agent of the model, and answers with its output.
+pub(super) async fn create(
+    State(state): State<AppState>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let limits = state.snapshots.newest().limits.http;
+    let session = run_headers::session_header(&headers)?;
+    let body = body::read(body, limits.body).await?;
+    let identity = request_identity::of(&headers, &body);
+    let MessagesRequest { model, conversation, ask, stream, thinking, input_tokens } = decode(&body)?;
+    drop(body);
+    let request = Request { model: model.clone(), conversation, ask, partial: stream, session };
+    let run = state.runner.start(request, Some(identity))?;
+    let meta = MessageMeta { id: format!("msg_{}", run.id()), model };
+    Ok(if stream {
+        answer::stream(run, Events::new(meta, thinking, input_tokens), sse::HEADERS, limits).await
+    } else {
+        answer::whole(run, WholeMessage { meta, thinking }).await
+    })
+}
+
+/// Answers with the estimated tokens of a request.
+pub(super) async fn count_tokens(State(state): State<AppState>, body: Body) -> Result<Json<TokenCount>, ApiError> {
+    let snapshot = state.snapshots.newest();
+    let body = body::read(body, snapshot.limits.http.body).await?;
+    let CountRequest { model, input_tokens } = decode_count(&body)?;
+    if snapshot.models.contains_key(&model) {
+        Ok(Json(TokenCount { input_tokens }))
+    } else {
+        Err(UnknownModel { model }.into())
+    }
+}
