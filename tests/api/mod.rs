@@ -4,6 +4,7 @@ mod chat;
 pub(crate) mod connections;
 pub(crate) mod errors;
 mod gemini;
+mod gemini_client;
 mod histories;
 mod history;
 mod messages;

@@ -1,7 +1,9 @@
-"""Sends requests with Google's official client: takes the base URL and a key, and prints a summary as JSON."""
+"""Sends requests with Google's official client: takes the base URL, a key, and the file that the model `slow` waits for, and
+prints a summary as JSON."""
 
 import asyncio
 import json
+import pathlib
 import sys
 
 import pydantic
@@ -14,7 +16,7 @@ class Out(pydantic.BaseModel):
     size: int | None = None
 
 
-def main(base_url, key):
+def main(base_url, key, gate):
     client = genai.Client(api_key=key, http_options=types.HttpOptions(base_url=base_url, timeout=30_000))
     question = "one two three"
     brief = types.GenerateContentConfig(system_instruction="Be brief.", temperature=0)
@@ -66,15 +68,17 @@ def main(base_url, key):
             "tokens": answer.usage_metadata.thoughts_token_count,
         }
 
-    # The model is silent for longer than the interval of keep-alives.
-    chunks = list(client.models.generate_content_stream(model="slow", contents="hi"))
+    # The model is silent until its stream has a sign of life.
+    chunks = list(opening(gate, client.models.generate_content_stream(model="slow", contents="hi")))
     summary["slow"] = {
         "text": "".join(chunk.text or "" for chunk in chunks),
         "kept_alive": any(part.thought for chunk in chunks for part in chunk.candidates[0].content.parts),
     }
     chat = client.chats.create(model="slow")
-    summary["slow_chat"] = "".join(chunk.text or "" for chunk in chat.send_message_stream("hi"))
-    summary["slow_history"] = [content.role for content in chat.get_history(curated=True)]
+    summary["slow_chat"] = "".join(chunk.text or "" for chunk in opening(gate, chat.send_message_stream("hi")))
+    spoken = [(content.role, "".join(part.text or "" for part in content.parts)) for content in chat.get_history(curated=True)]
+    summary["slow_history"] = [(role, text) for role, text in spoken if text]
+    summary["slow_again"] = chat.send_message("again").text
 
     parsed = {}
     for name, config in (
@@ -83,7 +87,7 @@ def main(base_url, key):
         ("any", {"response_mime_type": "application/json"}),
     ):
         answer = client.models.generate_content(model="json", contents="Name one", config=config)
-        parsed[name] = json.loads(answer.text)
+        parsed[name] = answer.parsed.model_dump() if name == "schema" else json.loads(answer.text)
     summary["parsed"] = parsed
 
     summary["errors"] = []
@@ -106,6 +110,14 @@ def main(base_url, key):
     except Exception as error:  # The classes of this part of the client are not public.
         summary["interactions"] = "there is no Interactions API here" in str(error)
     print(json.dumps(summary))
+
+
+def opening(gate, stream):
+    """The chunks of a stream, whose model continues after the first one."""
+    pathlib.Path(gate).unlink(missing_ok=True)
+    for chunk in stream:
+        pathlib.Path(gate).touch()
+        yield chunk
 
 
 async def streamed(client, question):

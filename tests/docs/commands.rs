@@ -5,7 +5,7 @@ use std::fs;
 
 use super::answers::{difference, line_difference};
 use super::markdown::{Block, Document, pages};
-use crate::api::openai_client::{python, run as run_python};
+use crate::api::openai_client::CLIENT;
 use crate::support::{Machine, Proxy, chat, has_curl, wait_for};
 
 /// The address in the documents.
@@ -126,7 +126,7 @@ fn commands_in_the_docs_run_and_print_the_output_below_them() {
 
 #[test]
 fn a_python_program_of_the_docs_prints_the_answer() {
-    let Some(python) = python() else { return };
+    let Some(python) = CLIENT.python() else { return };
     let reader = Reader::new();
     let blocks: Vec<Block> =
         pages().iter().flat_map(Document::blocks).filter(|block| block.language == "python").collect();
@@ -134,8 +134,7 @@ fn a_python_program_of_the_docs_prints_the_answer() {
     for block in blocks {
         let file = reader.machine.path("client.py");
         fs::write(&file, block.text.replace(ADDRESS, &reader.proxy.address().to_string())).unwrap();
-        let printed =
-            run_python(&python, &[file.to_str().unwrap()]).unwrap_or_else(|error| panic!("{}: {error}", block.place));
+        let printed = python.run(&[file.to_str().unwrap()]).unwrap_or_else(|error| panic!("{}: {error}", block.place));
         assert_eq!(String::from_utf8(printed).unwrap(), "What does this repository do?\n", "{}", block.place);
         assert!(block.text.trim().lines().count() <= 8, "{}: a client takes eight lines", block.place);
     }

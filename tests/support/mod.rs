@@ -5,6 +5,7 @@ mod clis;
 mod http;
 mod machine;
 mod proxy;
+mod python;
 mod repo;
 mod sse;
 mod wait;
@@ -14,6 +15,7 @@ pub(crate) use clis::{CLIS, codex_says, drivers};
 pub(crate) use http::{Answer, Request};
 pub(crate) use machine::{ECHO, Machine, Run, binary, built_plugin, faults, fixtures, has_curl, quoted};
 pub(crate) use proxy::Proxy;
+pub(crate) use python::PythonClient;
 pub(crate) use repo::Repo;
 pub(crate) use sse::{Events, StreamItem};
 pub(crate) use wait::{
