@@ -11,6 +11,7 @@ mod messages;
 mod models;
 pub(crate) mod openai_client;
 mod repeats;
+mod responses;
 mod session;
 pub(crate) mod stream;
 mod wire;

@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-/// Fields whose values depend on machine or time, or on the models besides the shown ones.
-const VARYING: [&str; 5] = ["created_at", "generation", "program", "created", "last_id"];
+const VARYING: [&str; 6] = ["created_at", "completed_at", "generation", "program", "created", "last_id"];
 
 /// The first difference between JSON in a document and real JSON. A document may show part of a list.
 pub(super) fn difference(shown: &Value, came: &Value) -> Option<String> {

@@ -7,6 +7,7 @@ mod machine;
 mod proxy;
 mod python;
 mod repo;
+mod responses;
 mod sse;
 mod wait;
 
@@ -17,6 +18,7 @@ pub(crate) use machine::{ECHO, Machine, Run, binary, built_plugin, faults, fixtu
 pub(crate) use proxy::Proxy;
 pub(crate) use python::PythonClient;
 pub(crate) use repo::Repo;
+pub(crate) use responses::{Responding, event, kinds, output_text};
 pub(crate) use sse::{Events, StreamItem};
 pub(crate) use wait::{
     DEADLINE, is_alive, is_asleep, marked_by, processes_marked_by, read_once_there, wait_for, with_time_enough,

@@ -22,6 +22,7 @@ mod plugins;
 mod reload;
 mod request_id;
 mod request_identity;
+mod responses;
 mod run_headers;
 mod runs;
 mod sse;
@@ -86,6 +87,7 @@ pub fn router(state: AppState) -> Router {
         .route("/v1/chat/completions", post(chat::completions))
         .route("/v1/messages", post(messages::create))
         .route("/v1/messages/count_tokens", post(messages::count_tokens))
+        .route("/v1/responses", post(responses::create).get(responses::upgrade))
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(state.clone(), guard::check))

@@ -5,6 +5,7 @@
 //! share. A body is repaired by `mend` and read as `raw` JSON, which accepts what clients send rather than what a specification
 //! says; what cannot be read is `malformed`.
 
+mod answer_format;
 mod body;
 pub mod chat;
 mod conversation;
@@ -16,6 +17,8 @@ pub mod models;
 mod raw;
 #[cfg(test)]
 mod recordings;
+pub mod responses;
+mod tokens;
 mod tool_choice;
 
 pub use malformed::Malformed;

@@ -43,6 +43,9 @@ pub(crate) enum Kind {
 }
 
 impl<'a> Raw<'a> {
+    /// The value null.
+    pub(crate) const NULL: Self = Self("null");
+
     pub(crate) fn kind(self) -> Kind {
         match self.0.bytes().next() {
             Some(b'"') => Kind::Text,

@@ -1,6 +1,16 @@
 //! `tool_choice`, in the forms of several APIs: whether a client leaves the choice of tools to the agent.
 
+use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
+
+/// Refuses a choice that is not free.
+pub(crate) fn require_free(choice: Option<Raw<'_>>) -> Result<(), Malformed> {
+    if choice.is_none_or(is_free) {
+        return Ok(());
+    }
+    let message = "an agent uses its own tools and cannot be made to call the client's: leave `tool_choice` out";
+    Err(Malformed::field("tool_choice", message))
+}
 
 /// Returns whether the choice is the agent's, or that none of the client's tools is to be called.
 pub(crate) fn is_free(choice: Raw<'_>) -> bool {

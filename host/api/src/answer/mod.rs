@@ -8,7 +8,7 @@ mod whole;
 
 use std::collections::VecDeque;
 
-use agentbay_domain::{StopReason, Usage};
+use agentbay_domain::{Category, Failure, StopReason, Usage};
 use agentbay_runs::{BlockKind, Joined};
 use axum::body::Bytes;
 use serde::Serialize;
@@ -73,8 +73,19 @@ pub(super) trait Encoder: Send + 'static {
     fn fail(&mut self, error: &ApiError, frames: &mut Frames);
     /// The run is silent.
     fn keep_alive(&mut self, frames: &mut Frames);
+    /// The bytes of the answer that it keeps for the end. A run whose answer becomes too long for `limits.answer_buffer` ends.
+    fn kept(&self) -> u64 {
+        0
+    }
     /// A remark for a person who reads the stream, where the format has a place for it.
     fn remark(&mut self, _text: &str, _frames: &mut Frames) {}
+}
+
+/// The failure of a run whose answer does not fit into the memory that it may take.
+fn too_long(limit: u64, instead: &str) -> Failure {
+    let message =
+        format!("the answer is longer than {limit} bytes: {instead}raise `limits.answer_buffer` in proxy.toml");
+    Failure::new(Category::Unknown, message, "")
 }
 
 /// Makes the body of a whole answer.

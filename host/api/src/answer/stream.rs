@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use tokio::time::timeout;
 
-use super::{Encoder, End, Frames};
+use super::{Encoder, End, Frames, too_long};
 use crate::error::ApiError;
 use crate::run_headers::RunHeaders;
 
@@ -137,6 +137,11 @@ impl<E: Encoder> StreamedAnswer<E> {
             self.open = Some(*kind);
         }
         self.encoder.add(*kind, text, &mut self.ready);
+        let limit = self.run.answer_buffer();
+        if self.encoder.kept() > limit {
+            self.ended = true;
+            self.encoder.fail(&ApiError::from(too_long(limit, "")), &mut self.ready);
+        }
     }
 
     fn close(&mut self) {

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use tokio::task::spawn_blocking;
 
-use super::{End, Finished, WholeEncoder};
+use super::{End, Finished, WholeEncoder, too_long};
 use crate::error::ApiError;
 use crate::run_headers::RunHeaders;
 
@@ -63,10 +63,7 @@ impl AnswerBuffer {
     }
 
     fn too_long(self, limit: u64) -> Response {
-        let message = format!(
-            "the answer is longer than {limit} bytes: request it as a stream, or raise `limits.answer_buffer` in proxy.toml"
-        );
-        let failed = ApiError::from(Failure::new(Category::Unknown, message, ""));
+        let failed = ApiError::from(too_long(limit, "request it as a stream, or "));
         let mut response = failed.with_partial(Some(self.answer.text_of(BlockKind::Text))).into_response();
         self.headers.apply(response.headers_mut());
         response

@@ -3,6 +3,8 @@
 use agentbay_domain::{StopReason, Usage};
 use serde::Serialize;
 
+use crate::tokens::{clamped, total};
+
 /// The fields that a whole answer and every chunk share.
 #[derive(Debug, Clone, Serialize)]
 pub struct CompletionMeta {
@@ -133,7 +135,7 @@ impl WireUsage {
             estimated,
             prompt_tokens: usage.input,
             completion_tokens: usage.output,
-            total_tokens: usage.input.saturating_add(usage.output).min(MAX_TOKENS),
+            total_tokens: total(usage),
             prompt_tokens_details: PromptDetails {
                 cached_tokens: usage.cached_input,
                 cache_write_tokens: usage.cache_write,
@@ -149,16 +151,6 @@ impl WireUsage {
     }
 }
 
-/// The largest number of tokens that is reported: JavaScript represents no larger integer exactly.
-const MAX_TOKENS: u64 = (1 << 53) - 1;
-
-fn clamped(usage: Usage) -> Usage {
-    let Usage { input, cached_input, cache_write, output, reasoning } = usage;
-    let [input, cached_input, cache_write] = [input, cached_input, cache_write].map(|tokens| tokens.min(MAX_TOKENS));
-    let [output, reasoning] = [output, reasoning].map(|tokens| tokens.min(MAX_TOKENS));
-    Usage { input, cached_input, cache_write, output, reasoning }
-}
-
 /// Why an answer ended, in the words that typed clients know.
 pub fn finish_reason(stop: &StopReason) -> &'static str {
     match stop {
@@ -171,6 +163,7 @@ pub fn finish_reason(stop: &StopReason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens::MAX_TOKENS;
 
     #[test]
     fn implausible_token_counts_are_clamped() {

@@ -39,10 +39,7 @@ pub fn decode(body: &[u8]) -> Result<ChatRequest, Malformed> {
     if n.is_some_and(|n| n.number() != Some(1.0)) {
         return Err(Malformed::field("n", "an agent gives one answer: leave `n` out, or set it to 1"));
     }
-    if !tool_choice.is_none_or(tool_choice::is_free) {
-        let message = "an agent uses its own tools and cannot be made to call the client's: leave `tool_choice` out";
-        return Err(Malformed::field("tool_choice", message));
-    }
+    tool_choice::require_free(tool_choice)?;
     let stream = body::stream(stream)?;
     let include_usage = options.and_then(|options| options.field("include_usage")).and_then(Raw::flag);
     let stream = stream.then_some(StreamOptions { include_usage: include_usage.unwrap_or(false) });

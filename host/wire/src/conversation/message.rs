@@ -7,7 +7,7 @@ use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
 
 /// Reads a message. Only the last one must have a known form: a client cannot change its history.
-pub(super) fn message(raw: Raw<'_>, at: usize, is_last: bool, field: &'static str) -> Result<Message, Malformed> {
+pub(crate) fn message(raw: Raw<'_>, at: usize, is_last: bool, field: &'static str) -> Result<Message, Malformed> {
     let role = match role(raw) {
         Ok(role) => role,
         Err(_) if !is_last => Role::Other,

@@ -6,6 +6,8 @@
 mod message;
 mod part;
 
+pub(crate) use message::message;
+
 use agentbay_domain::{Block, Conversation, Message, Role};
 
 use crate::malformed::Malformed;
@@ -24,7 +26,7 @@ pub(crate) struct Field {
 pub(crate) fn read(first: Vec<Message>, given: Option<Raw<'_>>, field: Field) -> Result<Conversation, Malformed> {
     let given = list(given, field)?;
     let last = given.len().saturating_sub(1);
-    let read = given.into_iter().enumerate().map(|(at, raw)| message::message(raw, at, at == last, field.name));
+    let read = given.into_iter().enumerate().map(|(at, raw)| message(raw, at, at == last, field.name));
     let messages = first.into_iter().map(Ok).chain(read).collect::<Result<Vec<_>, Malformed>>()?;
     Conversation::try_from(messages).map_err(|error| Malformed::field(field.name, error.to_string()))
 }
@@ -50,7 +52,7 @@ pub(crate) fn characters(messages: &[Message]) -> usize {
 /// Reads messages that are not to be answered. Unknown forms are accepted.
 pub(crate) fn history(given: Option<Raw<'_>>, field: Field) -> Result<Vec<Message>, Malformed> {
     let given = list(given, field)?.into_iter().enumerate();
-    given.map(|(at, raw)| message::message(raw, at, false, field.name)).collect()
+    given.map(|(at, raw)| message(raw, at, false, field.name)).collect()
 }
 
 /// The messages of a list, or a message alone.

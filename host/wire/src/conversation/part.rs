@@ -102,6 +102,8 @@ fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
             // A text part without text.
             None if matches!(word.as_str(), "text" | "inputtext" | "outputtext" | "refusal") => {}
             None if part.entries().is_some_and(|entries| entries.is_empty()) => {}
+            // Only its provider can read it.
+            None if part.field("encrypted_content").is_some() => {}
             None => {
                 let kind = if kind.is_empty() { "unknown".to_owned() } else { kind };
                 blocks.push(Block::Attachment { shown: shown(part, &kind), kind });
