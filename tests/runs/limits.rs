@@ -1,8 +1,9 @@
 //! A test for each limit of requests and runs; those of plugins are in `plugins::folder`.
 
 use std::fs;
+use std::io::Read;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Machine, Request, StreamItem, Streamed, chat, error, is_alive, wait_for, with_time_enough};
 
@@ -63,6 +64,37 @@ fn a_failed_run_has_its_own_status_until_the_headers_are_sent() {
     assert_eq!(head.status, 200);
     fs::write(open, "").unwrap();
     assert_eq!(Streamed::read(events), Streamed { error: Some(failed), ..Streamed::default() });
+}
+
+#[test]
+fn a_long_whole_answer_sends_its_headers_and_white_space_before_its_end() {
+    let failed = error("CLI failed: boom", "server_error", None, "unknown", Some("boom"));
+    for (exit, err, text, content) in [("0", "", " last", Some("first last")), ("3", "boom", "", None)] {
+        let machine = limited("whole_headers_after = \"20ms\"\nkeep_alive = \"20ms\"");
+        let open = machine.name("open");
+        let first = if content.is_some() { "first" } else { "" };
+        machine.stand_in("cli", &["gate", "--err", err, "--exit", exit, &open, first, text]);
+        let proxy = machine.serve();
+        let (head, mut body) = Request::complete(&chat("m", "hi")).send(proxy.address());
+        let mut signs = [0; 3];
+        body.read_exact(&mut signs).unwrap();
+        assert_eq!((head.status, head.header("content-type"), &signs), (200, Some("application/json"), b"   "));
+        fs::write(open, "").unwrap();
+        let mut rest = String::new();
+        body.read_to_string(&mut rest).unwrap();
+        let answer: Value = serde_json::from_str(&rest).unwrap();
+        match content {
+            Some(content) => assert_eq!(answer["choices"][0]["message"]["content"], content),
+            None => assert_eq!(answer, failed),
+        }
+    }
+}
+
+#[test]
+fn a_whole_answer_waits_for_its_end_if_the_limit_is_off() {
+    let machine = limited("whole_headers_after = 0\nkeep_alive = \"20ms\"");
+    machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
+    assert_eq!(machine.serve().complete(&chat("m", "hi")).status, 500);
 }
 
 #[test]

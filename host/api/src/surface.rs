@@ -84,7 +84,6 @@ pub(super) async fn adapt(request: Request, next: Next) -> Response {
     if let (Some(error), Surface::Anthropic | Surface::Gemini) = (error, surface) {
         let id = id.as_ref().and_then(|id| id.to_str().ok());
         *response.body_mut() = error.to_json_of(surface, id).into();
-        response.headers_mut().remove(header::CONTENT_LENGTH);
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
     if let (Some(id), Surface::Anthropic) = (id, surface) {

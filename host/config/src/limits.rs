@@ -24,6 +24,12 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
                 AllowZero::Yes,
                 http.first_event_timeout,
             ),
+            whole_headers_after: duration(
+                &mut section,
+                "whole_headers_after",
+                AllowZero::Yes,
+                http.whole_headers_after,
+            ),
             keep_alive: duration(&mut section, "keep_alive", AllowZero::No, http.keep_alive),
             disconnect_grace: duration(&mut section, "disconnect_grace", AllowZero::Yes, http.disconnect_grace),
         },

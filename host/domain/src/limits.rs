@@ -49,6 +49,9 @@ pub struct HttpLimits {
     /// How long a streamed answer waits for its first event before its headers are sent. Until then a failure has its
     /// own status; afterwards the client receives signs of life.
     pub first_event_timeout: Duration,
+    /// How long a whole answer waits for its end before its headers are sent; zero: until its end. Node's `fetch` waits
+    /// 300 s for headers, and its users then repeat the request, which starts a second run.
+    pub whole_headers_after: Duration,
     /// How long a streamed answer may be silent before a sign of life is sent. Clients time out after 300 s.
     pub keep_alive: Duration,
     /// How long a run continues without a client, if its client may reconnect.
@@ -60,6 +63,7 @@ impl Default for HttpLimits {
         Self {
             body: 32 * MIB,
             first_event_timeout: Duration::from_secs(10),
+            whole_headers_after: Duration::from_secs(4 * 60),
             keep_alive: Duration::from_secs(15),
             disconnect_grace: Duration::from_secs(3),
         }

@@ -14,6 +14,7 @@ use axum::body::Bytes;
 use serde::Serialize;
 
 use super::error::ApiError;
+use super::surface::Surface;
 
 pub(super) use stream::stream;
 pub(super) use whole::whole;
@@ -90,6 +91,8 @@ fn too_long(limit: u64, instead: &str) -> Failure {
 
 /// Makes the body of a whole answer.
 pub(super) trait WholeEncoder: Send + 'static {
+    /// The surface, whose form an error has that comes after the headers.
+    const SURFACE: Surface;
     /// The body.
     type Body: Serialize;
 

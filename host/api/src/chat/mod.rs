@@ -35,7 +35,7 @@ pub(super) async fn completions(
     let meta = meta(&run, model);
     Ok(match stream {
         Some(options) => answer::stream(run, Chunks { meta, options }, sse::HEADERS, limits).await,
-        None => answer::whole(run, meta).await,
+        None => answer::whole(run, meta, limits).await,
     })
 }
 

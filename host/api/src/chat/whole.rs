@@ -4,8 +4,10 @@ use agentbay_runs::BlockKind;
 use agentbay_wire::chat::{AnswerMessage, Choice, Completion, CompletionMeta, WireUsage, finish_reason};
 
 use crate::answer::{Finished, WholeEncoder};
+use crate::surface::Surface;
 
 impl WholeEncoder for CompletionMeta {
+    const SURFACE: Surface = Surface::OpenAi;
     type Body = Completion;
 
     fn encode(self, finished: Finished) -> Completion {
@@ -28,7 +30,7 @@ impl WholeEncoder for CompletionMeta {
 
 #[cfg(test)]
 mod tests {
-    use agentbay_domain::{Part, Reply};
+    use agentbay_domain::{HttpLimits, Part, Reply};
     use agentbay_runs::{Run, Step};
     use http_body_util::BodyExt;
 
@@ -41,7 +43,7 @@ mod tests {
         let part = Part::Text { continues: false };
         let half = [Reply::Opened { at: 0, part }, Reply::Added { at: 0, text: "half".to_owned() }];
         let run = Run::lost_after(half.map(Step::Reply)).await;
-        let (head, body) = answer::whole(run, meta).await.into_parts();
+        let (head, body) = answer::whole(run, meta, HttpLimits::default()).await.into_parts();
         let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         assert_eq!(head.status, 500);
         assert!(body.contains("the run was lost") && body.contains("\"partial\":\"half\""), "{body}");

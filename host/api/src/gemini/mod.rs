@@ -70,7 +70,7 @@ async fn generate(
             let headers = framing.headers();
             answer::stream(run, Pieces { meta, thoughts, framing }, headers, limits).await
         }
-        None => answer::whole(run, Whole { meta, thoughts }).await,
+        None => answer::whole(run, Whole { meta, thoughts }, limits).await,
     })
 }
 

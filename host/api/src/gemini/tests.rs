@@ -39,7 +39,8 @@ async fn text(body: Body) -> String {
 }
 
 async fn whole(parts: &[(Part, Texts)], thoughts: bool) -> Value {
-    let answer = answer::whole(run(parts).await, Whole { meta: meta_of_tests(), thoughts }).await;
+    let answer =
+        answer::whole(run(parts).await, Whole { meta: meta_of_tests(), thoughts }, HttpLimits::default()).await;
     serde_json::from_str(&text(answer.into_body()).await).unwrap()
 }
 

@@ -6,6 +6,7 @@ use agentbay_runs::BlockKind;
 use agentbay_wire::gemini::{AnswerMeta, GenerateResponse, Part, UsageMetadata};
 
 use crate::answer::{Finished, WholeEncoder};
+use crate::surface::Surface;
 
 /// Encodes a whole answer.
 pub(super) struct Whole {
@@ -15,6 +16,7 @@ pub(super) struct Whole {
 }
 
 impl WholeEncoder for Whole {
+    const SURFACE: Surface = Surface::Gemini;
     type Body = GenerateResponse<'static>;
 
     fn encode(self, finished: Finished) -> Self::Body {

@@ -39,7 +39,7 @@ pub(super) async fn create(
     Ok(if stream {
         answer::stream(run, Events::new(meta, thinking, input_tokens), sse::HEADERS, limits).await
     } else {
-        answer::whole(run, WholeMessage { meta, thinking }).await
+        answer::whole(run, WholeMessage { meta, thinking }, limits).await
     })
 }
 

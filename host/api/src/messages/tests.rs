@@ -40,7 +40,7 @@ async fn streamed(steps: Vec<Step>, thinking: bool) -> (u16, String) {
 
 async fn whole(steps: Vec<Step>, thinking: bool) -> Value {
     let encoder = WholeMessage { meta: meta(), thinking };
-    let (_, json) = body(answer::whole(Run::lost_after(steps).await, encoder).await).await;
+    let (_, json) = body(answer::whole(Run::lost_after(steps).await, encoder, HttpLimits::default()).await).await;
     serde_json::from_str(&json).unwrap()
 }
 

@@ -4,6 +4,7 @@ use agentbay_runs::{BlockKind, Joined};
 use agentbay_wire::messages::{Content, Message, MessageMeta, Stop, WireUsage};
 
 use crate::answer::{Finished, WholeEncoder};
+use crate::surface::Surface;
 
 /// Encodes an answer as a message.
 pub(super) struct WholeMessage {
@@ -13,6 +14,7 @@ pub(super) struct WholeMessage {
 }
 
 impl WholeEncoder for WholeMessage {
+    const SURFACE: Surface = Surface::Anthropic;
     type Body = Message;
 
     fn encode(self, finished: Finished) -> Message {

@@ -46,7 +46,7 @@ pub(super) async fn create(
     let response = wire::Response::new(&run.id().to_string(), now(), settings);
     let answer = match stream {
         true => answer::stream(run, Events::new(response), sse::HEADERS, limits).await,
-        false => answer::whole(run, response).await,
+        false => answer::whole(run, response, limits).await,
     };
     Ok(without_404(answer))
 }

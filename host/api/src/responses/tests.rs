@@ -45,7 +45,7 @@ async fn body(response: axum::response::Response) -> String {
 }
 
 async fn whole(steps: Vec<Step>) -> Value {
-    let answer = answer::whole(Run::lost_after(steps).await, response()).await;
+    let answer = answer::whole(Run::lost_after(steps).await, response(), HttpLimits::default()).await;
     serde_json::from_str(&body(answer).await).unwrap()
 }
 

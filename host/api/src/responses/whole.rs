@@ -4,8 +4,10 @@ use agentbay_wire::responses::{Response, WireUsage};
 
 use super::{now, open};
 use crate::answer::{Finished, WholeEncoder};
+use crate::surface::Surface;
 
 impl WholeEncoder for Response {
+    const SURFACE: Surface = Surface::OpenAi;
     type Body = Self;
 
     fn encode(mut self, finished: Finished) -> Self {

@@ -72,6 +72,7 @@ fn every_limit_has_its_key() {
         connections = 24
         request_header_timeout = "25s"
         first_event_timeout = 0
+        whole_headers_after = "26s"
         keep_alive = "3s"
         disconnect_grace = "4s"
         plugin_file = "4 KiB"
@@ -111,6 +112,7 @@ fn every_limit_has_its_key() {
         http: HttpLimits {
             body: 1,
             first_event_timeout: Duration::ZERO,
+            whole_headers_after: Duration::from_secs(26),
             keep_alive: Duration::from_secs(3),
             disconnect_grace: Duration::from_secs(4),
         },
