@@ -191,14 +191,22 @@ fn unknown_versions_betas_and_blocks_are_accepted() {
             {"type": "redacted_thinking", "data": "?"},
             {"type": "text", "text": "1"},
         ]},
-        {"role": "user", "content": [{"type": "text", "text": "two"}]},
+        {"role": "user", "content": [
+            {"type": "tool_addition", "tool": {"name": "f"}},
+            {"type": "hologram_20990101", "x": 2},
+            {"type": "text", "text": "two"},
+        ]},
     ]);
     let body = with(ask("echo", "hi"), "messages", messages);
     let request = Request::post("/v1/messages?beta=true", body.to_string()).header("anthropic-version", "2099-01-01");
     let answer = proxy.send(&request.header("anthropic-beta", "future-2099-01-01,more"));
     let text = answer.json()["content"][0]["text"].take();
-    let expected = "Previous conversation context:\nuser: one\n{\"type\":\"hologram_20990101\",\"x\":1}\n\n\
-                    assistant:\n> 1\n\n--- USER TASK ---\ntwo";
+    let unknown = |x: u8| format!("content of an unknown type:\n> {{\"type\":\"hologram_20990101\",\"x\":{x}}}");
+    let expected = format!(
+        "Previous conversation context:\nuser: one\n\n{}\n\nassistant:\n> 1\n\n--- USER TASK ---\n{}\n\ntwo",
+        unknown(1),
+        unknown(2)
+    );
     assert_eq!(text, expected, "{answer:?}");
 }
 
@@ -302,4 +310,54 @@ fn the_key_may_be_in_either_header_or_in_both() {
         let hello = proxy.send(&Request::get(path).method("HEAD"));
         assert_eq!((hello.status, hello.body.as_str()), (200, ""), "{path}");
     }
+}
+
+#[test]
+fn what_claude_code_adds_to_a_message_is_beside_the_task() {
+    let (machine, proxy) = Machine::echo();
+    machine.write("AGENTS.md", "RULES\n");
+    let reminder = |text: &str| format!("<system-reminder>\n{text}\n</system-reminder>");
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let mut body = ask("echo", "");
+    body["system"] = json!([
+        text("x-anthropic-billing-header: cc_version=2.1.332.1c9; cc_entrypoint=cli;"),
+        text("You are an agent."),
+    ]);
+    let first = json!({"role": "user", "content": [text(&reminder("a")), text(&reminder("b")), text("one")]});
+    let environment = json!({"role": "system", "content": [text("# Environment")]});
+    body["messages"] = json!([first, environment]);
+    let context = format!("{}\n\n{}", reminder("a"), reminder("b"));
+    let task = "--- USER TASK ---\nYou are an agent.\n# Environment";
+    assert_eq!(prompt(&proxy, &body), format!("RULES\n\n{context}\n\n{task}\none"));
+
+    let answer = json!({"role": "assistant", "content": [text("1")]});
+    let next = json!({"role": "user", "content": [text("two"), text(&reminder("c"))]});
+    body["messages"] = json!([first, environment, answer, next]);
+    let before = format!("Previous conversation context:\n{context}\n\nuser: one\n\nassistant:\n> 1");
+    assert_eq!(prompt(&proxy, &body), format!("RULES\n\n{before}\n\n{}\n\n{task}\ntwo", reminder("c")));
+}
+
+#[test]
+fn case_043_system_turns_reasoning_and_unknown_blocks_are_accepted() {
+    let (_machine, proxy) = Machine::echo();
+    let body = json!({
+        "model": "echo",
+        "max_tokens": 64,
+        "system": [{"type": "text", "text": "S1", "cache_control": {"type": "ephemeral"}}],
+        "messages": [
+            {"role": "user", "content": "a"},
+            {"role": "system", "content": [{"type": "text", "text": "S2"}]},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "hm", "signature": "x"},
+                {"type": "text", "text": "b"},
+            ]},
+            {"role": "user", "content": [
+                {"type": "tool_addition", "tool": {"name": "n"}},
+                {"type": "text", "text": "c"},
+            ]},
+        ],
+    });
+    let expected = "Previous conversation context:\nuser: a\n\nassistant reasoning:\n> hm\n\nassistant:\n> b\n\n\
+                    --- USER TASK ---\nS1\nS2\nc";
+    assert_eq!(prompt(&proxy, &body), expected);
 }

@@ -1,5 +1,6 @@
 //! The API from the view of its clients: requests, answers, streams, refusals.
 
+mod anthropic_client;
 mod chat;
 pub(crate) mod connections;
 pub(crate) mod errors;

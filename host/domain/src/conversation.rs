@@ -50,6 +50,8 @@ pub struct Message {
 pub enum Block {
     /// Plain text.
     Text(String),
+    /// Context that the client's program adds to a message of the user, in tags of its own. It is not what the user asks.
+    Context(String),
     /// An agent's reasoning before its answer.
     Reasoning(String),
     /// A call of a client's tool.
@@ -72,6 +74,8 @@ pub enum Block {
         /// Whether the tool failed.
         is_error: bool,
     },
+    /// Content of an unknown type, as its JSON, or as the type if that is too long.
+    Unknown(String),
     /// Content that no CLI can receive, such as an image.
     Attachment {
         /// Its type, in the client's terms.
@@ -98,8 +102,8 @@ impl Block {
     /// Returns whether it contains nothing to answer.
     fn is_blank(&self) -> bool {
         match self {
-            Self::Text(text) | Self::Reasoning(text) => text.trim().is_empty(),
-            Self::Call { .. } | Self::Result { .. } | Self::Attachment { .. } => false,
+            Self::Text(text) | Self::Context(text) | Self::Reasoning(text) => text.trim().is_empty(),
+            Self::Call { .. } | Self::Result { .. } | Self::Unknown(_) | Self::Attachment { .. } => false,
         }
     }
 }

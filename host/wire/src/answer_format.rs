@@ -1,5 +1,5 @@
-//! The format that a client asks of an answer, as the OpenAI API has it: a schema is beside its type (Responses), or in an object
-//! of its own (Chat Completions).
+//! The format that a client asks of an answer: a schema is beside its type (Responses, Anthropic), or in an object of its own (Chat
+//! Completions).
 
 use agentbay_domain::{AnswerFormat, AnswerSchema};
 
@@ -10,9 +10,10 @@ use crate::raw::{Kind, Raw};
 pub(crate) fn read(format: Raw<'_>, field: &'static str) -> Result<AnswerFormat, Malformed> {
     let kind = format.text().or_else(|| format.field("type").and_then(Raw::text)).unwrap_or_default();
     match kind.trim() {
-        "text" | "" => Ok(AnswerFormat::Text),
+        "text" => Ok(AnswerFormat::Text),
+        "" if format.field("schema").is_none() => Ok(AnswerFormat::Text),
         "json_object" => Ok(AnswerFormat::Json),
-        "json_schema" => {
+        "json_schema" | "" => {
             let inner = format.field("json_schema").unwrap_or(format);
             let [name, schema] = inner.fields(["name", "schema"]);
             let Some(schema) = schema.filter(|schema| schema.kind() == Kind::Object) else {

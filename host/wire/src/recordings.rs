@@ -56,6 +56,8 @@ fn message(message: &Message) -> Value {
 fn block(block: &Block) -> String {
     match block {
         Block::Text(text) => format!("text: {}", shortened(text)),
+        Block::Context(text) => format!("context: {}", shortened(text)),
+        Block::Unknown(text) => format!("unknown: {}", shortened(text)),
         Block::Reasoning(text) => format!("reasoning: {}", shortened(text)),
         Block::Call { id, name, input } => format!("call {id} of {name}: {}", shortened(input)),
         Block::Result { call, name, text, is_error } => {

@@ -2,7 +2,7 @@
 
 use agentbay_domain::{Block, Message, Role};
 
-use super::part;
+use super::{client_text, part};
 use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
 
@@ -59,7 +59,7 @@ fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
     let [named, content, parts, text, output] = raw.fields(["role", "content", "parts", "text", "output"]);
     if raw.kind() != Kind::Object || (named.is_none() && content.or(parts).is_none()) {
         // A text, or an item that is itself a call, a result or reasoning.
-        part::add(raw, &mut blocks);
+        add(raw, role, &mut blocks);
         return blocks;
     }
     let content = content.or(parts).or(text).or(output);
@@ -74,7 +74,7 @@ fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
     } else if raw.field("type").and_then(Raw::text).as_deref() == Some("reasoning") {
         blocks.extend(part::reasoning(raw));
     } else if let Some(content) = content {
-        part::add(content, &mut blocks);
+        add(content, role, &mut blocks);
     }
     let [refusal, audio, calls, call] = raw.fields(["refusal", "audio", "tool_calls", "function_call"]);
     for text in [refusal, audio.and_then(|audio| audio.field("transcript"))].into_iter().flatten() {
@@ -83,6 +83,21 @@ fn blocks(raw: Raw<'_>, role: Role) -> Vec<Block> {
     let calls = calls.map(|calls| calls.items().unwrap_or_else(|| vec![calls])).unwrap_or_default();
     blocks.extend(calls.into_iter().chain(call).filter(|call| call.kind() == Kind::Object).map(part::call));
     blocks
+}
+
+/// Adds the content of a message part by part, so that a client's text is not mixed with the words beside it.
+pub(super) fn add(content: Raw<'_>, role: Role, blocks: &mut Vec<Block>) {
+    let parts = if content.kind() == Kind::List { content.items().unwrap_or_default() } else { vec![content] };
+    for part in parts {
+        let mut own = Vec::new();
+        part::add(part, &mut own);
+        for block in own {
+            match block {
+                Block::Text(text) => client_text::add(text, role, blocks),
+                other => blocks.push(other),
+            }
+        }
+    }
 }
 
 /// The message of a tool is one result, or a list of results.
@@ -174,10 +189,33 @@ mod tests {
             (json!([{"type": "input_audio", "input_audio": {}}]), vec![attachment("input_audio", "[audio]")]),
             (json!([{"type": "file", "file": {"filename": "a\n.pdf"}}]), vec![attachment("file", "[file a.pdf]")]),
             (json!([{"type": "document", "source": {"type": "text", "data": "words"}}]), vec![text("words")]),
-            (json!([{"type": "hologram", "x": 1}]), vec![attachment("hologram", r#"{"type":"hologram","x":1}"#)]),
+            (json!([{"type": "hologram", "x": 1}]), vec![Block::Unknown(r#"{"type":"hologram","x":1}"#.to_owned())]),
+            (json!([{"type": "tool_addition", "tool": {"name": "f"}}, {"type": "tool_removal_20990101"}]), vec![]),
         ] {
             assert_eq!(read(&json!({"role": "user", "content": content})).blocks, expected, "{content}");
         }
+    }
+
+    #[test]
+    fn the_context_of_a_client_is_separate_in_every_form() {
+        let (tagged, context) = ("<system-reminder>x</system-reminder>", "<system-reminder>x</system-reminder>");
+        let expected = [Block::Context(context.to_owned()), text("hi")];
+        for message in [
+            json!(format!("{tagged}\nhi")),
+            json!({"role": "user", "content": format!("{tagged}hi")}),
+            json!({"role": "user", "content": [{"type": "text", "text": tagged}, {"type": "text", "text": "hi"}]}),
+            json!({"role": "user", "content": [tagged, "hi"]}),
+            json!({"role": "user", "parts": [{"text": tagged}, {"text": "hi"}]}),
+            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": tagged}, {"text": "hi"}]}),
+        ] {
+            assert_eq!(read(&message).blocks, expected, "{message}");
+        }
+        let answered = json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": tagged}]},
+            {"type": "text", "text": tagged},
+        ]});
+        let expected = [result("1", None, tagged, false), Block::Context(context.to_owned())];
+        assert_eq!(read(&answered).blocks, expected);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! The conversation of a request, in the forms of all surfaces: `message` reads one message, `part` a part of its content.
+//! The conversation of a request, in the forms of all surfaces: `message` reads one message, `part` a part of its content;
+//! `client_text` separates what a client's program adds to it.
 //!
 //! Clients mix the forms, so that each surface reads all of them. A client cannot change its history: only the last message
 //! must have a known form.
 
+mod client_text;
 mod message;
 mod part;
 
@@ -34,7 +36,7 @@ pub(crate) fn read(first: Vec<Message>, given: Option<Raw<'_>>, field: Field) ->
 /// The instructions of a field of their own, as the first message of a conversation; none if there are none.
 pub(crate) fn instructions(given: Option<Raw<'_>>) -> Vec<Message> {
     let mut blocks = Vec::new();
-    given.into_iter().for_each(|given| part::add(given, &mut blocks));
+    given.into_iter().for_each(|given| message::add(given, Role::System, &mut blocks));
     let message = vec![Message { role: Role::System, blocks }];
     if characters(&message) > 0 { message } else { Vec::new() }
 }
@@ -42,9 +44,13 @@ pub(crate) fn instructions(given: Option<Raw<'_>>) -> Vec<Message> {
 /// The characters of all texts of messages.
 pub(crate) fn characters(messages: &[Message]) -> usize {
     let texts = messages.iter().flat_map(|message| &message.blocks).flat_map(|block| match block {
-        Block::Text(text) | Block::Reasoning(text) | Block::Attachment { shown: text, .. } => [text.as_str(), ""],
+        Block::Text(text)
+        | Block::Context(text)
+        | Block::Unknown(text)
+        | Block::Reasoning(text)
+        | Block::Attachment { shown: text, .. }
+        | Block::Result { text, .. } => [text.as_str(), ""],
         Block::Call { name, input, .. } => [name.as_str(), input],
-        Block::Result { text, .. } => [text.as_str(), ""],
     });
     texts.map(|text| text.chars().count()).sum()
 }

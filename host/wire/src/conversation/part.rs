@@ -104,10 +104,9 @@ fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
             None if part.entries().is_some_and(|entries| entries.is_empty()) => {}
             // Only its provider can read it.
             None if part.field("encrypted_content").is_some() => {}
-            None => {
-                let kind = if kind.is_empty() { "unknown".to_owned() } else { kind };
-                blocks.push(Block::Attachment { shown: shown(part, &kind), kind });
-            }
+            // A change of the client's tools, which no agent calls.
+            None if word.starts_with("tool") => {}
+            None => blocks.push(Block::Unknown(shown(part, if kind.is_empty() { "unknown" } else { &kind }))),
         },
     }
 }
@@ -200,6 +199,8 @@ fn text_at(content: Raw<'_>, depth: usize) -> String {
 fn words(block: Block) -> String {
     match block {
         Block::Text(text)
+        | Block::Context(text)
+        | Block::Unknown(text)
         | Block::Reasoning(text)
         | Block::Result { text, .. }
         | Block::Attachment { shown: text, .. } => text,

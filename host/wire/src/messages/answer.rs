@@ -3,6 +3,8 @@
 use agentbay_domain::{StopReason, Usage};
 use serde::Serialize;
 
+use crate::tokens::clamped;
+
 /// Ends a block of reasoning. Clients require a signature and send it back, where any is accepted. Some decode its Base64.
 pub(super) const SIGNATURE: &str = "YWdlbnRiYXk=";
 
@@ -103,7 +105,7 @@ impl From<&StopReason> for Stop {
 impl WireUsage {
     /// The usage of a run, reported by its CLI or `estimated`.
     pub fn of(usage: Usage, estimated: bool) -> Self {
-        let Usage { input, cached_input, cache_write, output, reasoning } = usage;
+        let Usage { input, cached_input, cache_write, output, reasoning } = clamped(usage);
         Self {
             input_tokens: input.saturating_sub(cached_input).saturating_sub(cache_write),
             cache_creation_input_tokens: cache_write,

@@ -1,8 +1,9 @@
 //! Decodes a request: the model, the conversation, and the form of the answer.
 
-use agentbay_domain::{AnswerFormat, AnswerSchema, Ask, Conversation};
+use agentbay_domain::{AnswerFormat, Ask, Conversation};
 
 use super::count;
+use crate::answer_format;
 use crate::body;
 use crate::conversation::{self, Field};
 use crate::malformed::Malformed;
@@ -36,10 +37,7 @@ pub fn decode(body: &[u8]) -> Result<MessagesRequest, Malformed> {
     let [model, messages, system, stream] = body.fields(["model", "messages", "system", "stream"]);
     let [choice, tools, thinking] = body.fields(["tool_choice", "tools", "thinking"]);
     let model = body::model(model)?;
-    if !choice.is_none_or(tool_choice::is_free) {
-        let message = "an agent uses its own tools and cannot be made to call the client's: leave `tool_choice` out";
-        return Err(Malformed::field("tool_choice", message));
-    }
+    tool_choice::require_free(choice)?;
     let stream = body::stream(stream)?;
     let ask = ask(body)?;
     let conversation = conversation::read(conversation::instructions(system), messages, MESSAGES)?;
@@ -66,32 +64,16 @@ fn shows_thinking(thinking: Raw<'_>) -> bool {
 fn ask(body: Raw<'_>) -> Result<Ask, Malformed> {
     let [config, older, stop, limit] = body.fields(["output_config", "output_format", "stop_sequences", "max_tokens"]);
     let format = match config.and_then(|config| config.field("format")).or(older) {
-        Some(format) => answer_format(format)?,
+        Some(format) => answer_format::read(format, "output_config.format")?,
         None => AnswerFormat::Text,
     };
     let stop = body::texts(stop, "stop_sequences")?;
     Ok(Ask { format, stop, max_output: body::max_output(limit, "max_tokens")? })
 }
 
-fn answer_format(format: Raw<'_>) -> Result<AnswerFormat, Malformed> {
-    let [kind, schema] = format.fields(["type", "schema"]);
-    let schema = schema.filter(|schema| schema.kind() == Kind::Object);
-    match (kind.and_then(Raw::text).as_deref(), schema) {
-        (Some("text"), _) => Ok(AnswerFormat::Text),
-        (Some("json" | "json_object"), _) => Ok(AnswerFormat::Json),
-        (Some("json_schema") | None, Some(schema)) => {
-            Ok(AnswerFormat::Schema(AnswerSchema { name: String::new(), json: schema.json().to_owned() }))
-        }
-        _ => {
-            let message = "the format of the answer is unknown: send `{\"type\": \"json_schema\", \"schema\": {…}}`, \
-                           or leave it out";
-            Err(Malformed::field("output_config.format", message))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use agentbay_domain::AnswerSchema;
     use serde_json::{Value, json};
 
     use super::*;
@@ -148,7 +130,7 @@ mod tests {
             (with("stop_sequences", json!(["a", {}])), "\"stop_sequences\"", "list of texts"),
             (with("tool_choice", json!({"type": "tool", "name": "f"})), "\"tool_choice\"", "own tools"),
             (with("output_config", json!({"format": {"type": "xml"}})), "\"output_config.format\"", "unknown"),
-            (with("output_config", json!({"format": {"type": "json_schema"}})), "\"output_config.format\"", "unknown"),
+            (with("output_config", json!({"format": {"type": "json_schema"}})), "\"output_config.format\"", "has none"),
             (json!("x"), "null", "not a JSON object"),
         ] {
             let refused = decoded(&body).unwrap_err();

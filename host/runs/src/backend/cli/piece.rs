@@ -1,5 +1,6 @@
-//! One message in a prompt. Text of the user and the application is plain. All other text is data: it has a label, and each of
-//! its lines begins with `> `, so that it can be taken neither for the user's words nor for a label.
+//! One message in a prompt. Text of the user and the application is plain, context of the client has its tags. All other text is
+//! data: it has a label, and each of its lines begins with `> `, so that it can be taken neither for the user's words nor for a
+//! label.
 
 use std::borrow::Cow;
 
@@ -10,6 +11,8 @@ use agentbay_domain::{Block, Conversation, Message, Role};
 pub(super) enum Piece<'a> {
     /// Text to follow.
     Plain(&'a str),
+    /// Text of the client to know of, in its tags.
+    Context(&'a str),
     /// Text to know of, and its source.
     Quoted { label: Cow<'static, str>, text: &'a str },
 }
@@ -19,7 +22,7 @@ pub(super) fn pieces<'a>(message: &'a Message, all: &'a Conversation) -> impl It
     message.blocks.iter().filter_map(move |block| piece(message.role, block, all))
 }
 
-/// Joins pieces. A blank line separates two pieces if one is quoted. The speaker is named where plain text begins.
+/// Joins pieces. A blank line separates two pieces, unless both are plain. The speaker is named where plain text begins.
 pub(super) fn joined(pieces: &[Piece<'_>], speaker: &str) -> String {
     let mut text = String::new();
     let mut before = None;
@@ -47,6 +50,8 @@ fn piece<'a>(role: Role, block: &'a Block, all: &Conversation) -> Option<Piece<'
             Role::System | Role::Developer | Role::User => Some(Piece::Plain(text)),
             Role::Assistant | Role::Tool | Role::Other => quoted(role.name().into(), text),
         },
+        Block::Context(text) => Some(Piece::Context(text)),
+        Block::Unknown(text) => quoted("content of an unknown type".into(), text),
         Block::Reasoning(text) => quoted("assistant reasoning".into(), text),
         Block::Call { name, input, .. } => quoted(format!("assistant called {}", word(name)).into(), input),
         Block::Result { call, name, text, is_error } => {
@@ -65,9 +70,14 @@ fn word(name: &str) -> Cow<'_, str> {
 }
 
 impl Piece<'_> {
+    /// Returns whether it is context of the client.
+    pub(super) fn is_context(&self) -> bool {
+        matches!(self, Self::Context(_))
+    }
+
     fn write(&self, into: &mut String) {
         match self {
-            Self::Plain(text) => into.push_str(text),
+            Self::Plain(text) | Self::Context(text) => into.push_str(text),
             Self::Quoted { label, text } => {
                 into.push_str(label);
                 into.push(':');

@@ -1,7 +1,7 @@
 //! The prompt of a turn.
 //!
-//! The agent file comes first, then the conversation so far, then a separator and the task. Without the first two there is
-//! only the task. `piece` writes one message.
+//! The agent file comes first, then the conversation so far and the context that the client adds to the task, then a separator and
+//! the task. Without what comes first there is only the task. `piece` writes one message.
 
 use agentbay_domain::{Conversation, HelperScripts, Message, Role};
 
@@ -36,6 +36,12 @@ pub(super) struct Around<'a> {
 pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
     let of = |message| pieces(message, conversation);
     let mut task: Vec<Piece<'_>> = conversation.task().flat_map(of).collect();
+    // Context without a task is the task.
+    let added: Vec<Piece<'_>> = if task.iter().all(Piece::is_context) {
+        Vec::new()
+    } else {
+        task.extract_if(.., |piece| piece.is_context()).collect()
+    };
     let mut instructions: Vec<Piece<'_>> = conversation.instructions().flat_map(of).collect();
     // Instructions without a task are the task.
     let system =
@@ -46,7 +52,7 @@ pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
     }
     let context = if around.resumed { None } else { context(conversation) };
     let agent_file = around.agent_file.map(|content| content.trim_end_matches(['\r', '\n']).to_owned());
-    let before = [agent_file, around.helpers.map(policy), context];
+    let before = [agent_file, around.helpers.map(policy), context, Some(joined(&added, ""))];
     let before: Vec<String> = before.into_iter().flatten().filter(|part| !part.trim().is_empty()).collect();
     let task = joined(&task, "");
     let prompt = if before.is_empty() { task } else { format!("{}\n\n{TASK}\n{task}", before.join("\n\n")) };
@@ -161,6 +167,31 @@ mod tests {
         let around = Around { separate_system: true, ..Around::default() };
         let expected = Prompt { prompt: "one\ntwo".to_owned(), system: Some("be brief".to_owned()) };
         assert_eq!(build(&conversation(&ASKED), around), expected);
+    }
+
+    #[test]
+    fn context_of_the_client_is_beside_the_task_in_its_tags() {
+        let context = |text: &str| Block::Context(format!("<context>{text}</context>"));
+        let user = |blocks: Vec<Block>| Message { role: Role::User, blocks };
+        let text = |text: &str| Block::Text(text.to_owned());
+        let earlier = [
+            user(vec![context("a"), text("one"), text("and more")]),
+            Message::text(Role::Assistant, "1"),
+            Message::text(Role::System, "be brief"),
+        ];
+        let asked = user(vec![context("b"), text("two"), context("c")]);
+        let all = [&earlier[..], &[asked]].concat();
+        let prompt = |messages: &[Message], resumed| {
+            let around = Around { resumed, ..Around::default() };
+            build(&messages.to_vec().try_into().unwrap(), around).prompt
+        };
+        let expected = "Previous conversation context:\n<context>a</context>\n\nuser: one\nand more\n\nassistant:\n> 1\n\n\
+                        <context>b</context>\n\n<context>c</context>\n\n--- USER TASK ---\nbe brief\ntwo";
+        assert_eq!(prompt(&all, false), expected);
+        let resumed = "<context>b</context>\n\n<context>c</context>\n\n--- USER TASK ---\nbe brief\ntwo";
+        assert_eq!(prompt(&all, true), resumed);
+        let only_context = [&earlier[1..], &[user(vec![context("b")])]].concat();
+        assert_eq!(prompt(&only_context, true), "be brief\n\n<context>b</context>");
     }
 
     #[test]
