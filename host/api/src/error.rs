@@ -173,6 +173,13 @@ impl ApiError {
         self.error.partial.as_deref()
     }
 
+    /// The whole seconds after which a repetition may succeed.
+    pub(super) fn retry_after(&self) -> Option<u64> {
+        let wait = self.retry_after?;
+        let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
+        Some(seconds.clamp(1, MAX_RETRY_AFTER))
+    }
+
     /// The body of the error, for a stream that has started.
     pub(super) fn to_json(&self) -> String {
         serde_json::to_string(&Envelope { error: &self.error }).unwrap_or_default()
@@ -231,9 +238,8 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(Envelope { error: &self.error })).into_response();
         let headers = response.headers_mut();
-        if let Some(wait) = self.retry_after {
-            let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0));
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.clamp(1, MAX_RETRY_AFTER)));
+        if let Some(seconds) = self.retry_after() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.no_retry {
             headers.insert("x-should-retry", HeaderValue::from_static("false"));

@@ -67,8 +67,13 @@ impl ApiError {
                 request_id,
             }),
             Surface::Gemini => {
-                let error = gemini::Error::new(status, self.message(), code, self.detail(), self.partial());
-                serde_json::to_string(&error)
+                let cause = gemini::Cause {
+                    category: code,
+                    detail: self.detail(),
+                    partial: self.partial(),
+                    retry_after: self.retry_after(),
+                };
+                serde_json::to_string(&gemini::Error::new(status, self.message(), &cause))
             }
         };
         json.unwrap_or_default()
@@ -94,7 +99,27 @@ pub(super) async fn adapt(request: Request, next: Next) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use agentbay_domain::{Category, Failure, RetryHint};
+    use serde_json::{Value, json};
+
     use super::*;
+
+    #[test]
+    fn a_gemini_error_states_when_to_repeat_the_request() {
+        let retry = Some(RetryHint::AfterMs(1_200));
+        let error = ApiError::from(Failure { retry, ..Failure::new(Category::RateLimit, "m", "d") });
+        let expected = json!({"error": {"code": 429, "message": "m", "status": "RESOURCE_EXHAUSTED", "details": [
+            {
+                "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+                "reason": "rate_limit",
+                "domain": "agentbay",
+                "metadata": {"detail": "d"},
+            },
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2s"},
+        ]}});
+        let json = error.to_json_of(Surface::Gemini, None);
+        assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), expected);
+    }
 
     #[test]
     fn the_path_decides_the_surface() {

@@ -11,7 +11,7 @@ mod whole;
 use agentbay_runs::{Request, Run, UnknownModel};
 use agentbay_wire::gemini::{AnswerMeta, GenerateRequest, Method, TokenCount, count_tokens, decode};
 use axum::Json;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
@@ -35,8 +35,8 @@ pub(super) async fn call(
     let body = body::read(body, state.snapshots.newest().limits.http.body).await?;
     match method {
         Method::CountTokens => count(&state, model, &body),
-        Method::Generate => generate(&state, model, None, &uri, &headers, &body).await,
-        Method::Stream => generate(&state, model, Some(Framing::of(&uri)), &uri, &headers, &body).await,
+        Method::Generate => generate(&state, model, None, &uri, &headers, body).await,
+        Method::Stream => generate(&state, model, Some(Framing::of(&uri)), &uri, &headers, body).await,
     }
 }
 
@@ -55,12 +55,13 @@ async fn generate(
     framing: Option<Framing>,
     uri: &Uri,
     headers: &HeaderMap,
-    body: &[u8],
+    body: Bytes,
 ) -> Result<Response, ApiError> {
     let session = run_headers::session_header(headers)?;
     // The body does not name the model, nor whether the answer is streamed.
-    let identity = request_identity::of_parts(headers, &[uri.path().as_bytes(), body]);
-    let GenerateRequest { conversation, ask, thoughts } = decode(body)?;
+    let identity = request_identity::of_parts(headers, &[uri.path().as_bytes(), &body]);
+    let GenerateRequest { conversation, ask, thoughts } = decode(&body)?;
+    drop(body);
     let request = Request { model: model.to_owned(), conversation, ask, partial: framing.is_some(), session };
     let run = state.runner.start(request, Some(identity))?;
     let meta = meta(&run, model);

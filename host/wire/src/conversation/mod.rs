@@ -10,7 +10,7 @@ mod part;
 
 pub(crate) use message::message;
 
-use agentbay_domain::{Block, Conversation, Message, Role};
+use agentbay_domain::{Block, Conversation, Message, Role, Usage};
 
 use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
@@ -41,8 +41,14 @@ pub(crate) fn instructions(given: Option<Raw<'_>>) -> Vec<Message> {
     if characters(&message) > 0 { message } else { Vec::new() }
 }
 
+/// Estimates the tokens of messages, and of tools as they are.
+pub(crate) fn tokens(messages: &[Message], tools: Option<Raw<'_>>) -> u64 {
+    let tools = tools.map_or(0, |tools| tools.json().chars().count());
+    Usage::estimate(characters(messages) + tools, 0).input
+}
+
 /// The characters of all texts of messages.
-pub(crate) fn characters(messages: &[Message]) -> usize {
+fn characters(messages: &[Message]) -> usize {
     let texts = messages.iter().flat_map(|message| &message.blocks).flat_map(|block| match block {
         Block::Text(text)
         | Block::Context(text)

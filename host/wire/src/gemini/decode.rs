@@ -2,7 +2,7 @@
 //!
 //! Clients mix snake_case and camelCase at any depth, which is why no name here has a second spelling.
 
-use agentbay_domain::{AnswerFormat, AnswerSchema, Ask, Conversation, Usage};
+use agentbay_domain::{AnswerFormat, AnswerSchema, Ask, Conversation};
 
 use super::schema::{Dialect, translated};
 use crate::body;
@@ -62,8 +62,7 @@ pub fn count_tokens(body: &[u8]) -> Result<u64, Malformed> {
     let [contents, system, tools] = request.fields(["contents", "systemInstruction", "tools"]);
     let mut messages = conversation::history(contents, CONTENTS)?;
     messages.append(&mut conversation::instructions(system));
-    let tools = tools.map_or(0, |tools| tools.json().chars().count());
-    Ok(Usage::estimate(conversation::characters(&messages) + tools, 0).input)
+    Ok(conversation::tokens(&messages, tools))
 }
 
 /// `generationConfig`.

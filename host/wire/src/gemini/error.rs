@@ -14,17 +14,17 @@ struct Status<'a> {
     code: u16,
     message: &'a str,
     status: &'static str,
-    details: [ErrorInfo<'a>; 1],
+    details: Vec<Detail<'a>>,
 }
 
-/// `google.rpc.ErrorInfo`.
 #[derive(Debug, Serialize)]
-struct ErrorInfo<'a> {
-    #[serde(rename = "@type")]
-    kind: &'static str,
-    reason: &'a str,
-    domain: &'static str,
-    metadata: Metadata<'a>,
+#[serde(tag = "@type")]
+enum Detail<'a> {
+    #[serde(rename = "type.googleapis.com/google.rpc.ErrorInfo")]
+    ErrorInfo { reason: &'a str, domain: &'static str, metadata: Metadata<'a> },
+    /// The time that a client waits before it repeats the request.
+    #[serde(rename = "type.googleapis.com/google.rpc.RetryInfo", rename_all = "camelCase")]
+    RetryInfo { retry_delay: String },
 }
 
 #[derive(Debug, Serialize)]
@@ -36,16 +36,27 @@ struct Metadata<'a> {
     partial: Option<&'a str>,
 }
 
+/// What is known of an error.
+#[derive(Debug)]
+pub struct Cause<'a> {
+    /// Its category.
+    pub category: &'a str,
+    /// Its cause; may be empty.
+    pub detail: &'a str,
+    /// The part of an answer that had arrived.
+    pub partial: Option<&'a str>,
+    /// The seconds after which a repetition may succeed.
+    pub retry_after: Option<u64>,
+}
+
 impl<'a> Error<'a> {
-    /// An error with its HTTP status, message, category, cause, and the part of an answer that had arrived.
-    pub fn new(status: u16, message: &'a str, category: &'a str, detail: &'a str, partial: Option<&'a str>) -> Self {
-        let info = ErrorInfo {
-            kind: "type.googleapis.com/google.rpc.ErrorInfo",
-            reason: category,
-            domain: "agentbay",
-            metadata: Metadata { detail, partial },
-        };
-        Self { error: Status { code: status, message, status: status_name(status), details: [info] } }
+    /// An error with its HTTP status and message.
+    pub fn new(status: u16, message: &'a str, cause: &Cause<'a>) -> Self {
+        let &Cause { category, detail, partial, retry_after } = cause;
+        let info = Detail::ErrorInfo { reason: category, domain: "agentbay", metadata: Metadata { detail, partial } };
+        let retry = retry_after.map(|seconds| Detail::RetryInfo { retry_delay: format!("{seconds}s") });
+        let details = std::iter::once(info).chain(retry).collect();
+        Self { error: Status { code: status, message, status: status_name(status), details } }
     }
 }
 

@@ -12,6 +12,6 @@ mod tests;
 
 pub use answer::{AnswerMeta, GenerateResponse, Part, TokenCount, UsageMetadata};
 pub use decode::{GenerateRequest, count_tokens, decode};
-pub use error::Error;
+pub use error::{Cause, Error};
 pub use method::Method;
 pub use models::{ModelEntry, ModelList};

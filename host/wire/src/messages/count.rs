@@ -1,13 +1,12 @@
 //! A request for the number of tokens, and its estimate from the lengths of the texts.
 
-use agentbay_domain::{Message, Usage};
+use agentbay_domain::Message;
 use serde::Serialize;
 
 use super::decode::MESSAGES;
 use crate::body;
 use crate::conversation;
 use crate::malformed::Malformed;
-use crate::raw::Raw;
 
 /// A request for the number of tokens of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,13 +35,7 @@ pub fn decode_count(body: &[u8]) -> Result<CountRequest, Malformed> {
     let model = body::model(model)?;
     let history = conversation::history(messages, MESSAGES)?;
     let messages: Vec<Message> = conversation::instructions(system).into_iter().chain(history).collect();
-    Ok(CountRequest { model, input_tokens: estimate(&messages, tools) })
-}
-
-/// Estimates the tokens of messages, and of tools as they are.
-pub(super) fn estimate(messages: &[Message], tools: Option<Raw<'_>>) -> u64 {
-    let tools = tools.map_or(0, |tools| tools.json().chars().count());
-    Usage::estimate(tools + conversation::characters(messages), 0).input
+    Ok(CountRequest { model, input_tokens: conversation::tokens(&messages, tools) })
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use agentbay_domain::{AnswerFormat, Ask, Conversation};
 
-use super::count;
 use crate::answer_format;
 use crate::body;
 use crate::conversation::{self, Field};
@@ -41,7 +40,7 @@ pub fn decode(body: &[u8]) -> Result<MessagesRequest, Malformed> {
     let stream = body::stream(stream)?;
     let ask = ask(body)?;
     let conversation = conversation::read(conversation::instructions(system), messages, MESSAGES)?;
-    let input_tokens = count::estimate(conversation.messages(), tools);
+    let input_tokens = conversation::tokens(conversation.messages(), tools);
     let thinking = thinking.is_some_and(shows_thinking);
     Ok(MessagesRequest { model, conversation, ask, stream, thinking, input_tokens })
 }
