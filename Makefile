@@ -75,6 +75,7 @@ bench-peers:
 # The real CLIs, from npm, in a separate network namespace with a scripted model. See tests/real/README.md.
 test-real: build
 	tests/real/run
+	tests/real/clients
 
 # Ten minutes for each reader that is fuzzed. Needs a nightly compiler and cargo-fuzz.
 fuzz:

@@ -348,17 +348,17 @@ fn a_failed_run_has_its_status_before_output_and_an_error_piece_after_it() {
     let machine = Machine::configured(GENERIC);
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
     let proxy = machine.serve();
-    let failed = |metadata: &Value| failure(500, "INTERNAL", "CLI failed: boom", "unknown", metadata);
+    let failed = |metadata: &Value| failure(400, "FAILED_PRECONDITION", "CLI failed: boom", "unknown", metadata);
     let detail = json!({"detail": "boom"});
     let whole = generate(&proxy, "m", &contents("a"));
-    assert_eq!((whole.status, whole.json(), whole.header("x-should-retry")), (500, failed(&detail), Some("false")));
+    assert_eq!((whole.status, whole.json(), whole.header("x-should-retry")), (400, failed(&detail), Some("false")));
     let streamed = proxy.send(&stream_request("m", &contents("b")));
-    assert_eq!((streamed.status, streamed.json()), (500, failed(&detail)));
+    assert_eq!((streamed.status, streamed.json()), (400, failed(&detail)));
 
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
     let whole = generate(&proxy, "m", &contents("c"));
     let partial = json!({"detail": "boom", "partial": "half an answer"});
-    assert_eq!((whole.status, whole.json()), (500, failed(&partial)));
+    assert_eq!((whole.status, whole.json()), (400, failed(&partial)));
     let expected = [response("m", &text("half an answer"), None), failed(&detail)];
     let mut streamed = pieces(stream(&proxy, "m", &contents("d")));
     streamed[0] = known(streamed[0].take());
@@ -376,11 +376,11 @@ fn the_failure_of_one_model_is_not_that_of_another_with_the_same_body() {
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
     let proxy = machine.serve();
     let send = |model: &str| generate(&proxy, model, &contents("hi"));
-    assert_eq!((send("a").status, send("b").status), (500, 200));
+    assert_eq!((send("a").status, send("b").status), (400, 200));
     let remembered = [send("a"), send("b")].map(|answer| answer.header("x-agentbay-remembered").is_some());
     assert_eq!(remembered, [true, false]);
     let streamed = proxy.send(&stream_request("a", &contents("hi")));
-    assert!(streamed.status == 500 && streamed.header("x-agentbay-remembered").is_none(), "{streamed:?}");
+    assert!(streamed.status == 400 && streamed.header("x-agentbay-remembered").is_none(), "{streamed:?}");
 }
 
 #[test]

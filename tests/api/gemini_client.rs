@@ -77,9 +77,9 @@ fn googles_client_generates_streams_counts_and_understands_errors() {
             ["ClientError", 404, "NOT_FOUND", "The model `nobody` does not exist"],
             ["ClientError", 400, "INVALID_ARGUMENT", "Unknown model"],
             ["ClientError", 401, "UNAUTHENTICATED", key],
-            ["ServerError", 500, "INTERNAL", "CLI failed: boom"],
-            ["ServerError", 500, "INTERNAL", "CLI failed: boom"],
-            ["ServerError", 500, "INTERNAL", "CLI failed: boom"],
+            ["ClientError", 400, "FAILED_PRECONDITION", "CLI failed: boom"],
+            ["ClientError", 400, "FAILED_PRECONDITION", "CLI failed: boom"],
+            ["ClientError", 400, "FAILED_PRECONDITION", "CLI failed: boom"],
         ],
         "interactions": true,
     });

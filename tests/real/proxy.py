@@ -21,7 +21,7 @@ README = f"# Scripted\n\nA small repository for runs of agents. The word of this
 # Longer than any CLI retries a failing model.
 TIMEOUT = "150s"
 # Long enough that a failure of a stream has a status, and the session a header, even on a slow machine.
-HEADERS_AFTER = "120s"
+LIMITS = {"first_event_timeout": "120s"}
 
 
 def mark(name: str) -> str:
@@ -70,11 +70,11 @@ def make_repository(repo: pathlib.Path) -> None:
         subprocess.run(["git", *command], cwd=repo, check=True, timeout=60, stdin=subprocess.DEVNULL)
 
 
-def configuration(models: dict[str, dict], folder: pathlib.Path) -> str:
+def configuration(models: dict[str, dict], folder: pathlib.Path, limits: dict[str, str]) -> str:
     """A proxy.toml. JSON strings are valid TOML strings. The CLIs are under test, so nothing is retried."""
     plugins, cache = json.dumps(str(folder / "plugins")), json.dumps(str(folder / "cache"))
     lines = ["[defaults]", "retries = 0", "max_repo_runs = 16", "\n[plugins]", f"dir = {plugins}", f"cache = {cache}",
-             "\n[limits]", f'first_event_timeout = "{HEADERS_AFTER}"']
+             "\n[limits]", *(f"{name} = {json.dumps(value)}" for name, value in limits.items())]
     for name, model in models.items():
         lines.append(f"\n[models.{json.dumps(name)}]")
         for key, value in model.items():
@@ -89,7 +89,7 @@ def configuration(models: dict[str, dict], folder: pathlib.Path) -> str:
 def drivers(binary: pathlib.Path, folder: pathlib.Path) -> set[str]:
     """The plugins that the proxy has."""
     config = folder / "proxy.toml"
-    config.write_text(configuration({}, folder))
+    config.write_text(configuration({}, folder, LIMITS))
     done = subprocess.run([binary, "plugin", "list", "--json", "--config", config], cwd=folder, env=environment(folder),
                           capture_output=True, text=True, timeout=START_SECONDS, check=True)
     return {plugin["id"] for plugin in json.loads(done.stdout)["plugins"]}
@@ -102,10 +102,11 @@ def environment(folder: pathlib.Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def serving(binary: pathlib.Path, models: dict[str, dict], folder: pathlib.Path) -> Iterator[int]:
+def serving(binary: pathlib.Path, models: dict[str, dict], folder: pathlib.Path,
+            limits: dict[str, str] = LIMITS) -> Iterator[int]:
     """A running proxy, by its port. Its log is `proxy.log` in the folder."""
     config = folder / "proxy.toml"
-    config.write_text(configuration(models, folder))
+    config.write_text(configuration(models, folder, limits))
     with (folder / "proxy.log").open("wb") as log:
         proxy = subprocess.Popen([binary, "serve", "--config", config, "--listen", "127.0.0.1:0"], cwd=folder,
                                  env=environment(folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,

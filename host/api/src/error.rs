@@ -173,6 +173,11 @@ impl ApiError {
         self.error.partial.as_deref()
     }
 
+    /// Returns whether the client must not repeat the request by itself.
+    pub(super) fn is_final(&self) -> bool {
+        self.no_retry
+    }
+
     /// The whole seconds after which a repetition may succeed.
     pub(super) fn retry_after(&self) -> Option<u64> {
         let wait = self.retry_after?;

@@ -3,7 +3,7 @@
 
 use agentbay_wire::{gemini, messages};
 use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
@@ -66,17 +66,28 @@ impl ApiError {
                 },
                 request_id,
             }),
-            Surface::Gemini => {
-                let cause = gemini::Cause {
-                    category: code,
-                    detail: self.detail(),
-                    partial: self.partial(),
-                    retry_after: self.retry_after(),
-                };
-                serde_json::to_string(&gemini::Error::new(status, self.message(), &cause))
-            }
+            Surface::Gemini => serde_json::to_string(&self.gemini()),
         };
         json.unwrap_or_default()
+    }
+
+    /// The HTTP status on a surface.
+    fn status_on(&self, surface: Surface) -> StatusCode {
+        match surface {
+            Surface::OpenAi | Surface::Anthropic => self.status(),
+            Surface::Gemini => StatusCode::from_u16(self.gemini().code()).unwrap_or(self.status()),
+        }
+    }
+
+    fn gemini(&self) -> gemini::Error<'_> {
+        let cause = gemini::Cause {
+            category: self.code(),
+            detail: self.detail(),
+            partial: self.partial(),
+            retry_after: self.retry_after(),
+            is_final: self.is_final(),
+        };
+        gemini::Error::new(self.status().as_u16(), self.message(), &cause)
     }
 }
 
@@ -89,6 +100,7 @@ pub(super) async fn adapt(request: Request, next: Next) -> Response {
     if let (Some(error), Surface::Anthropic | Surface::Gemini) = (error, surface) {
         let id = id.as_ref().and_then(|id| id.to_str().ok());
         *response.body_mut() = error.to_json_of(surface, id).into();
+        *response.status_mut() = error.status_on(surface);
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }
     if let (Some(id), Surface::Anthropic) = (id, surface) {
@@ -103,6 +115,28 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    #[test]
+    fn an_error_that_must_not_be_repeated_has_a_status_that_gemini_clients_do_not_repeat() {
+        let on = |category: Category| {
+            let error = ApiError::from(Failure::new(category, "m", ""));
+            let json: Value = serde_json::from_str(&error.to_json_of(Surface::Gemini, None)).unwrap();
+            let code = error.status_on(Surface::Gemini).as_u16();
+            assert_eq!((&json["error"]["code"], error.status_on(Surface::OpenAi)), (&json!(code), error.status()));
+            json!([code, json["error"]["status"]])
+        };
+        for category in [Category::Unknown, Category::Server, Category::Timeout, Category::Configuration] {
+            assert_eq!(on(category), json!([400, "FAILED_PRECONDITION"]));
+        }
+        for (category, expected) in [
+            (Category::RateLimit, json!([429, "RESOURCE_EXHAUSTED"])),
+            (Category::Authentication, json!([401, "UNAUTHENTICATED"])),
+            (Category::NotFound, json!([404, "NOT_FOUND"])),
+            (Category::Validation, json!([400, "INVALID_ARGUMENT"])),
+        ] {
+            assert_eq!(on(category), expected);
+        }
+    }
 
     #[test]
     fn a_gemini_error_states_when_to_repeat_the_request() {

@@ -47,17 +47,31 @@ pub struct Cause<'a> {
     pub partial: Option<&'a str>,
     /// The seconds after which a repetition may succeed.
     pub retry_after: Option<u64>,
+    /// The client must not repeat the request.
+    pub is_final: bool,
 }
 
 impl<'a> Error<'a> {
     /// An error with its HTTP status and message.
     pub fn new(status: u16, message: &'a str, cause: &Cause<'a>) -> Self {
-        let &Cause { category, detail, partial, retry_after } = cause;
+        let &Cause { category, detail, partial, retry_after, is_final } = cause;
+        let (code, status) = status_of(status, is_final);
         let info = Detail::ErrorInfo { reason: category, domain: "agentbay", metadata: Metadata { detail, partial } };
         let retry = retry_after.map(|seconds| Detail::RetryInfo { retry_delay: format!("{seconds}s") });
         let details = std::iter::once(info).chain(retry).collect();
-        Self { error: Status { code: status, message, status: status_name(status), details } }
+        Self { error: Status { code, message, status, details } }
     }
+
+    /// The HTTP status of the error.
+    pub fn code(&self) -> u16 {
+        self.error.code
+    }
+}
+
+/// The status of an error in this API, and its canonical name. Clients repeat each 5xx, whatever a header says; Google's code for
+/// a request that is not to be repeated is FAILED_PRECONDITION.
+fn status_of(status: u16, is_final: bool) -> (u16, &'static str) {
+    if is_final && status >= 500 { (400, "FAILED_PRECONDITION") } else { (status, status_name(status)) }
 }
 
 /// The name of the canonical code that belongs to a status.
