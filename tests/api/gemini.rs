@@ -435,8 +435,10 @@ fn every_recorded_request_of_a_gemini_client_is_answered() {
         "gemini-x",
         "my-agent",
     ];
-    let models = models.map(|name| format!("[models.\"{name}\"]\ndriver = \"echo\"\n"));
+    let models = models.map(|name| format!("[models.\"{name}\"]\ndriver = \"generic\"\nprogram = \"cli\"\n"));
     let machine = Machine::configured(&format!("[defaults]\nrepo = \".\"\n{}", models.concat()));
+    // It follows every schema of the recordings.
+    machine.stand_in("cli", &["say", r#"{"name":"x","complexity_reasoning":"r","complexity_score":1}"#]);
     let proxy = machine.serve();
     let mut count = 0;
     for entry in fs::read_dir(fixtures().join("requests")).unwrap() {

@@ -1,6 +1,7 @@
 //! The API from the view of its clients: requests, answers, streams, refusals.
 
 mod anthropic_client;
+mod ask;
 mod chat;
 pub(crate) mod connections;
 pub(crate) mod errors;

@@ -212,6 +212,7 @@ impl From<StartError> for ApiError {
         let message = error.to_string();
         match error {
             StartError::UnknownModel(unknown) => unknown.into(),
+            StartError::InvalidSchema(_) => Self::bad_request(message),
             StartError::OtherRequest => Self::refused(StatusCode::CONFLICT, "idempotency_key_in_use", None, message),
             StartError::Remembered { failure, ago } => Self { remembered: Some(ago), ..failure.into() },
             StartError::Stopping => {

@@ -5,7 +5,8 @@
 //! - `x-agentbay-attempts`: the attempts that failed before, such as `codex;rate_limit, codex;server`;
 //! - `x-agentbay-plugin`: `trapped` if the plugin failed during the run, so that the rest is as the CLI printed it;
 //! - `x-agentbay-ref`: the ref under which the work in the worktree is saved. It exists after the clean-up of the run, if the
-//!   run left any work.
+//!   run left any work;
+//! - `x-agentbay-ignored`: the parameters of the request that have no effect, such as `seed, temperature`.
 //!
 //! `x-agentbay-remembered`, the seconds since the same request failed, is set by `error`; `x-agentbay-rerun`, by which a client
 //! asks for a run all the same, is read by `request_identity`.
@@ -20,6 +21,7 @@ const SESSION: HeaderName = HeaderName::from_static("x-agent-session");
 const MODEL: HeaderName = HeaderName::from_static("x-agentbay-model");
 const REFERENCE: HeaderName = HeaderName::from_static("x-agentbay-ref");
 const PLUGIN: HeaderName = HeaderName::from_static("x-agentbay-plugin");
+const IGNORED: HeaderName = HeaderName::from_static("x-agentbay-ignored");
 const ATTEMPTS: HeaderName = HeaderName::from_static("x-agentbay-attempts");
 
 /// The state of a run that its headers describe.
@@ -38,6 +40,13 @@ pub(super) fn session_header(headers: &HeaderMap) -> Result<Option<SessionId>, A
     let refuse = |reason: String| ApiError::bad_request(format!("the header x-agent-session: {reason}"));
     let given = given.to_str().map_err(|_| refuse("is not text".to_owned()))?;
     SessionId::try_from(given).map(Some).map_err(|error| refuse(error.to_string()))
+}
+
+/// Sets the header of the parameters that have no effect.
+pub(super) fn apply_ignored(names: &[String], headers: &mut HeaderMap) {
+    if let Some(names) = HeaderValue::try_from(names.join(", ")).ok().filter(|names| !names.is_empty()) {
+        headers.insert(IGNORED, names);
+    }
 }
 
 impl RunHeaders {

@@ -44,6 +44,9 @@ pub struct UsageReport {
 /// exactly.
 const MAX_TOKENS: u64 = 1_000_000_000_000;
 
+/// Of English text and code. Other languages have fewer.
+const CHARS_PER_TOKEN: usize = 4;
+
 /// A run's token usage so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UsageTally {
@@ -76,8 +79,13 @@ impl Usage {
     /// Estimates the usage from the lengths of texts in characters, for a CLI that reports none: four characters a
     /// token, rounded up.
     pub fn estimate(prompt: usize, answer: usize) -> Self {
-        let tokens = |characters: usize| characters.div_ceil(4) as u64;
+        let tokens = |characters: usize| characters.div_ceil(CHARS_PER_TOKEN) as u64;
         Self { input: tokens(prompt), output: tokens(answer), ..Self::default() }
+    }
+
+    /// The length in characters of the longest text that is estimated at `tokens`.
+    pub fn estimated_chars(tokens: u64) -> usize {
+        usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(CHARS_PER_TOKEN)
     }
 
     /// Limits implausible counts: none exceeds [`MAX_TOKENS`], and no part exceeds the whole.
@@ -149,5 +157,7 @@ mod tests {
     fn an_estimate_rounds_up() {
         let expected = Usage { input: 2, output: 1, ..Usage::default() };
         assert_eq!(Usage::estimate(5, 1), expected);
+        let longest = Usage::estimated_chars(2);
+        assert_eq!([longest, longest + 1].map(|chars| Usage::estimate(0, chars).output), [2, 3]);
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use agentbay_domain::Failure;
 
+use super::delivery::InvalidSchema;
+
 /// When a client may retry that found no free slot, or a plugin that is still being compiled. Runs take minutes: a shorter
 /// time only adds requests.
 pub(super) const RETRY_AFTER_MS: u64 = 10_000;
@@ -22,6 +24,9 @@ pub enum StartError {
     /// No model has the name.
     #[error(transparent)]
     UnknownModel(#[from] UnknownModel),
+    /// The answer cannot be checked.
+    #[error(transparent)]
+    InvalidSchema(#[from] InvalidSchema),
     /// The client's key for the request stands for another one that goes on.
     #[error("the Idempotency-Key stands for another request that is still running: choose a new one for each request")]
     OtherRequest,

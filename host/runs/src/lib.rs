@@ -1,18 +1,21 @@
 //! Runs, from a conversation to the outcome: what all runs share, and the backends that carry out one attempt each.
 //!
 //! The `runner` admits a run to the `registry`; its `pipeline` follows the `route` of the model: `queue`, then an attempt by a
-//! `backend`, again as `retry` decides, then the fallbacks. The steps of a run reach its clients through the `feed`, while
-//! its `scope` lasts, and are an answer of `parts`. `failures` remembers what would fail again.
+//! `backend`, again as `retry` decides, then the fallbacks. The `delivery` of an attempt gives the answer the form that the
+//! client asked for. The steps of a run reach its clients through the `feed`, while its `scope` lasts, and are an answer of
+//! `parts`. `failures` remembers what would fail again.
 
 mod backend;
 pub mod compiler;
 mod context;
+mod delivery;
 pub mod doctor;
 mod error;
 mod failures;
 mod feed;
 mod logins;
 mod observer;
+mod part_writer;
 mod parts;
 mod pipeline;
 mod queue;
@@ -33,6 +36,7 @@ pub mod plugins {
 
 pub use backend::cli::Cleaner;
 pub use context::Request;
+pub use delivery::InvalidSchema;
 pub use error::{StartError, UnknownModel};
 pub use observer::Observer;
 pub use parts::{Answer, BlockKind, Joined, Parts};

@@ -132,7 +132,7 @@ mod tests {
         }
         answer.add_final(Some("not used".to_owned()));
         assert_eq!(answer.text_of(BlockKind::Text), "one, two\n\nthree");
-        assert_eq!(answer.length(), 18);
+        assert_eq!(answer.length(), 17);
         let block = |kind, text: &str| Joined { kind, text: text.to_owned() };
         let blocks = [
             block(BlockKind::Text, "one"),

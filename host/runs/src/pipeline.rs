@@ -1,5 +1,6 @@
 //! A run from its start to its end: the models that are tried, the number of attempts, and what the clients receive.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agentbay_domain::{Category, Failure, KillReason, Outcome, RunId};
@@ -10,6 +11,7 @@ use tracing::Instrument;
 
 use super::backend::{Attempt, Attempted, Cleanup};
 use super::context::{Request, RunContext};
+use super::delivery::FormatCheck;
 use super::failures::Memory;
 use super::feed::Writer;
 use super::logins::Logins;
@@ -25,6 +27,8 @@ pub(super) struct Job {
     pub(super) id: RunId,
     pub(super) route: Route,
     pub(super) request: Request,
+    /// Set if the answer has a format.
+    pub(super) check: Option<Arc<FormatCheck>>,
     /// Its client has sent it before, so the client retries: retries of both would multiply.
     pub(super) repeated: bool,
     /// Where its failure is remembered.
@@ -146,6 +150,7 @@ impl Job {
             id: if self.handle.has_failed_attempts() { RunId::new() } else { self.id },
             model,
             request: &self.request,
+            check: self.check.as_ref(),
             context: &self.context,
             scope: self.scope(),
             deadline: Instant::now() + left,

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use tracing::Instrument;
 
 use super::context::{Request, RunContext};
+use super::delivery::FormatCheck;
 use super::error::StartError;
 use super::failures::{Before, Failures, Memory};
 use super::feed::{Listener, feed};
@@ -61,6 +62,7 @@ impl Runner {
     /// # Errors
     /// See [`StartError`]. All other failures are steps of the run.
     pub fn start(&self, request: Request, identity: Option<Identity>) -> Result<Run, StartError> {
+        let check = FormatCheck::of(&request.ask.format)?.map(Arc::new);
         let snapshot = self.snapshots.newest();
         let route = route(&snapshot, &request.model)?;
         let generation = snapshot.generation;
@@ -94,7 +96,7 @@ impl Runner {
             Entered::New(handle) => {
                 let (context, stopping) = (self.context.clone(), self.tasks.stopping());
                 let id = handle.id();
-                let job = Job { id, route, request, repeated, memory, context, handle, writer, stopping };
+                let job = Job { id, route, request, check, repeated, memory, context, handle, writer, stopping };
                 self.tasks.spawn(pipeline::run(job).in_current_span());
                 Ok(Run { id, listener, answer_buffer })
             }

@@ -10,6 +10,11 @@ use serde_json::{Value, json};
 /// Compares what is decoded from the recorded requests of some clients with their golden files. `decode` returns `None` for a
 /// request of another surface.
 pub(crate) fn compare(clients: &[&str], decode: impl Fn(&str, &[u8]) -> Option<Value>) {
+    compare_with("decoded", clients, decode);
+}
+
+/// The same with the golden files of a folder of their own, for recordings with requests of several surfaces.
+pub(crate) fn compare_with(golden: &str, clients: &[&str], decode: impl Fn(&str, &[u8]) -> Option<Value>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/requests");
     let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| clients.iter().any(|client| name.starts_with(client))).collect();
@@ -28,7 +33,7 @@ pub(crate) fn compare(clients: &[&str], decode: impl Fn(&str, &[u8]) -> Option<V
             })
             .collect();
         if !decoded.is_empty() {
-            compare_file(&folder.join("decoded").join(name), &decoded);
+            compare_file(&folder.join(golden).join(name), &decoded);
         }
     }
 }

@@ -76,8 +76,8 @@ impl<E: Encoder> StreamedAnswer<E> {
         let beginning = self.ready.len();
         while self.ready.len() == beginning && !self.ended {
             let step = self.run.next().await;
-            if let Step::Ended(Ended { outcome: Outcome::Failed { failure, .. }, .. }) = step {
-                self.failed_at_once = Some(failure.into());
+            if let Step::Ended(Ended { outcome: Outcome::Failed { failure, answer }, .. }) = step {
+                self.failed_at_once = Some(ApiError::from(failure).with_partial(answer));
                 self.ended = true;
             } else {
                 self.take(step);
@@ -153,8 +153,9 @@ impl<E: Encoder> StreamedAnswer<E> {
     fn end(&mut self, ended: Ended) {
         let (stop, answer) = match ended.outcome {
             Outcome::Finished { stop, answer } => (stop, answer),
-            Outcome::Failed { failure, .. } => {
-                self.encoder.fail(&ApiError::from(failure), &mut self.ready);
+            Outcome::Failed { failure, answer } => {
+                let unsent = answer.filter(|_| !self.parts.have_text());
+                self.encoder.fail(&ApiError::from(failure).with_partial(unsent), &mut self.ready);
                 return;
             }
         };

@@ -5,7 +5,6 @@
 mod stream;
 mod whole;
 
-use agentbay_domain::Ask;
 use agentbay_runs::{Request, Run};
 use agentbay_wire::chat::{ChatRequest, CompletionMeta, decode};
 use axum::body::Body;
@@ -16,6 +15,7 @@ use axum::response::Response;
 use super::error::ApiError;
 use super::{AppState, answer, body, request_identity, run_headers, sse};
 use stream::Chunks;
+use whole::Whole;
 
 /// Runs the agent of the model, and answers with its output.
 pub(super) async fn completions(
@@ -27,16 +27,17 @@ pub(super) async fn completions(
     let session = run_headers::session_header(&headers)?;
     let body = body::read(body, limits.body).await?;
     let identity = request_identity::of(&headers, &body);
-    let ChatRequest { model, conversation, stream } = decode(&body)?;
+    let ChatRequest { model, conversation, ask, call, stream, ignored } = decode(&body)?;
     drop(body);
-    let request =
-        Request { model: model.clone(), conversation, ask: Ask::default(), partial: stream.is_some(), session };
+    let request = Request { model: model.clone(), conversation, ask, partial: stream.is_some(), session };
     let run = state.runner.start(request, Some(identity))?;
     let meta = meta(&run, model);
-    Ok(match stream {
-        Some(options) => answer::stream(run, Chunks { meta, options }, sse::HEADERS, limits).await,
-        None => answer::whole(run, meta, limits).await,
-    })
+    let mut response = match stream {
+        Some(options) => answer::stream(run, Chunks { meta, options, call }, sse::HEADERS, limits).await,
+        None => answer::whole(run, Whole { meta, call }, limits).await,
+    };
+    run_headers::apply_ignored(&ignored, response.headers_mut());
+    Ok(response)
 }
 
 fn meta(run: &Run, model: String) -> CompletionMeta {

@@ -1,7 +1,9 @@
 //! The chunks of a streamed answer.
 
 use agentbay_runs::BlockKind;
-use agentbay_wire::chat::{Chunk, ChunkChoice, CompletionMeta, Delta, StreamOptions, WireUsage, finish_reason};
+use agentbay_wire::chat::{
+    Chunk, ChunkChoice, CompletionMeta, Delta, ForcedCall, StreamOptions, WireUsage, finish_reason,
+};
 use axum::body::Bytes;
 
 use crate::answer::{Encoder, End, Frames};
@@ -12,24 +14,35 @@ use crate::sse;
 pub(super) struct Chunks {
     pub(super) meta: CompletionMeta,
     pub(super) options: StreamOptions,
+    /// The call as which the text of the answer is sent.
+    pub(super) call: Option<ForcedCall>,
 }
 
 impl Encoder for Chunks {
     fn start(&mut self, frames: &mut Frames) {
-        frames.push_back(self.delta(Delta { role: Some("assistant"), content: Some(""), ..Delta::default() }));
+        let content = self.call.is_none().then_some("");
+        frames.push_back(self.delta(Delta { role: Some("assistant"), content, ..Delta::default() }));
+    }
+
+    fn open(&mut self, kind: BlockKind, frames: &mut Frames) {
+        if let (BlockKind::Text, Some(call)) = (kind, &self.call) {
+            frames.push_back(self.delta(Delta::of_call(&self.meta, call)));
+        }
     }
 
     fn add(&mut self, kind: BlockKind, text: &str, frames: &mut Frames) {
-        let delta = match kind {
-            BlockKind::Text => Delta { content: Some(text), ..Delta::default() },
-            BlockKind::Reasoning => Delta { reasoning_content: Some(text), ..Delta::default() },
+        let delta = match (kind, &self.call) {
+            (BlockKind::Text, None) => Delta { content: Some(text), ..Delta::default() },
+            (BlockKind::Text, Some(call)) => Delta::of_arguments(call, text),
+            (BlockKind::Reasoning, _) => Delta { reasoning_content: Some(text), ..Delta::default() },
         };
         frames.push_back(self.delta(delta));
     }
 
     fn finish(&mut self, end: End, frames: &mut Frames) {
         let delta = Delta::default();
-        let last = ChunkChoice { index: 0, delta, logprobs: (), finish_reason: Some(finish_reason(&end.stop)) };
+        let reason = finish_reason(&end.stop, self.call.as_ref());
+        let last = ChunkChoice { index: 0, delta, logprobs: (), finish_reason: Some(reason) };
         frames.push_back(self.chunk(vec![last]));
         if self.options.include_usage {
             let usage = WireUsage::of(end.usage, end.usage_estimated);
@@ -78,7 +91,7 @@ mod tests {
     /// The status and the body of an answer to a run that was lost after these steps.
     async fn lost_after(steps: Vec<Step>) -> (u16, String) {
         let meta = CompletionMeta { id: "i".to_owned(), created: 0, model: "m".to_owned() };
-        let chunks = Chunks { meta, options: StreamOptions { include_usage: false } };
+        let chunks = Chunks { meta, options: StreamOptions { include_usage: false }, call: None };
         let run = Run::lost_after(steps).await;
         let (head, body) = answer::stream(run, chunks, sse::HEADERS, HttpLimits::default()).await.into_parts();
         (head.status.as_u16(), String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap())

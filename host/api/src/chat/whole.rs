@@ -1,12 +1,19 @@
 //! The body of an answer that is not streamed.
 
 use agentbay_runs::BlockKind;
-use agentbay_wire::chat::{AnswerMessage, Choice, Completion, CompletionMeta, WireUsage, finish_reason};
+use agentbay_wire::chat::{AnswerMessage, Choice, Completion, CompletionMeta, ForcedCall, WireUsage, finish_reason};
 
 use crate::answer::{Finished, WholeEncoder};
 use crate::surface::Surface;
 
-impl WholeEncoder for CompletionMeta {
+/// Encodes an answer as one body.
+pub(super) struct Whole {
+    pub(super) meta: CompletionMeta,
+    /// The call as which the text of the answer is sent.
+    pub(super) call: Option<ForcedCall>,
+}
+
+impl WholeEncoder for Whole {
     const SURFACE: Surface = Surface::OpenAi;
     type Body = Completion;
 
@@ -21,10 +28,12 @@ impl WholeEncoder for CompletionMeta {
             // A long first piece is not copied.
             if text.is_empty() { *text = block.text } else { text.push_str(&block.text) }
         }
-        let message = AnswerMessage { role: "assistant", content, refusal: (), reasoning_content };
-        let choice = Choice { index: 0, message, logprobs: (), finish_reason: finish_reason(&end.stop) };
+        let Self { meta, call } = self;
+        let finish_reason = finish_reason(&end.stop, call.as_ref());
+        let message = AnswerMessage::new(&meta, call, content, reasoning_content);
+        let choice = Choice { index: 0, message, logprobs: (), finish_reason };
         let usage = WireUsage::of(end.usage, end.usage_estimated);
-        Completion { meta: self, object: "chat.completion", choices: [choice], usage }
+        Completion { meta, object: "chat.completion", choices: [choice], usage }
     }
 }
 
@@ -43,7 +52,7 @@ mod tests {
         let part = Part::Text { continues: false };
         let half = [Reply::Opened { at: 0, part }, Reply::Added { at: 0, text: "half".to_owned() }];
         let run = Run::lost_after(half.map(Step::Reply)).await;
-        let (head, body) = answer::whole(run, meta, HttpLimits::default()).await.into_parts();
+        let (head, body) = answer::whole(run, Whole { meta, call: None }, HttpLimits::default()).await.into_parts();
         let body = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         assert_eq!(head.status, 500);
         assert!(body.contains("the run was lost") && body.contains("\"partial\":\"half\""), "{body}");

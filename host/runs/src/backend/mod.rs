@@ -7,12 +7,13 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use agentbay_domain::{Environment, Failure, KillReason, Model, PluginId, RunId, SessionId, Target};
+use agentbay_domain::{Environment, Failure, KillReason, Model, Outcome, PluginId, Reply, RunId, SessionId, Target};
 use tokio::time::Instant;
 
 use super::context::{Request, RunContext};
+use super::delivery::{Delivery, FormatCheck};
 use super::queue::{Occupied, Slot};
-use super::scope::RunScope;
+use super::scope::{RunScope, interruption};
 use super::snapshot::Snapshot;
 use super::step::{Ended, Step};
 use cli::Cli;
@@ -32,6 +33,8 @@ pub(super) struct Attempt<'a> {
     pub(super) id: RunId,
     pub(super) model: &'a Model,
     pub(super) request: &'a Request,
+    /// Set if the answer has a format.
+    pub(super) check: Option<&'a Arc<FormatCheck>>,
     pub(super) context: &'a RunContext,
     pub(super) scope: RunScope<'a>,
     /// The end of the model's time.
@@ -104,7 +107,22 @@ impl Backend {
     }
 }
 
-impl Attempt<'_> {
+impl<'a> Attempt<'a> {
+    /// What delivers the answer.
+    pub(super) fn delivery(&self) -> Delivery<'a> {
+        Delivery::new(self.scope.writer, &self.request.ask, self.check.cloned(), self.model.limits.answer_buffer)
+    }
+
+    /// Sends the rest of an answer. Returns the outcome for the client.
+    pub(super) async fn send_rest(&self, rest: Vec<Reply>, outcome: Outcome) -> Outcome {
+        for reply in rest {
+            if let (Err(reason), Outcome::Finished { .. }) = (self.send(Step::Reply(reply)).await, &outcome) {
+                return interruption(reason, self.model).into();
+            }
+        }
+        outcome
+    }
+
     /// Waits for a future while the run is wanted and has time.
     pub(super) async fn run_in_time<T>(&self, future: impl Future<Output = T>) -> Result<T, KillReason> {
         self.scope.run_until(self.deadline, future).await

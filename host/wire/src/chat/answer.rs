@@ -3,6 +3,7 @@
 use agentbay_domain::{StopReason, Usage};
 use serde::Serialize;
 
+use super::decode::{CallForm, ForcedCall};
 use crate::tokens::{clamped, total};
 
 /// The fields that a whole answer and every chunk share.
@@ -48,13 +49,66 @@ pub struct Choice {
 pub struct AnswerMessage {
     /// The role of the author.
     pub role: &'static str,
-    /// Text of the answer.
-    pub content: String,
+    /// Text of the answer; null if it is a call.
+    pub content: Option<String>,
     /// Always null.
     pub refusal: (),
     /// The reasoning of the agent.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reasoning_content: String,
+    /// The call that the client forced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<[ToolCall; 1]>,
+    /// The same in its older form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function_call: Option<FunctionCall>,
+}
+
+/// A call of a tool of the client.
+#[derive(Debug, Serialize)]
+pub struct ToolCall {
+    id: String,
+    r#type: &'static str,
+    function: FunctionCall,
+}
+
+/// The function of a call.
+#[derive(Debug, Serialize)]
+pub struct FunctionCall {
+    name: String,
+    arguments: String,
+}
+
+impl AnswerMessage {
+    /// The message of an answer, as text or as the call that the client forced.
+    pub fn new(meta: &CompletionMeta, call: Option<ForcedCall>, text: String, reasoning_content: String) -> Self {
+        let message = |content| Self {
+            role: "assistant",
+            content,
+            refusal: (),
+            reasoning_content,
+            tool_calls: None,
+            function_call: None,
+        };
+        match call {
+            None => message(Some(text)),
+            Some(ForcedCall { name, form }) => {
+                let function = FunctionCall { name, arguments: text };
+                match form {
+                    CallForm::Tool => {
+                        let call = ToolCall { id: call_id(meta), r#type: "function", function };
+                        Self { tool_calls: Some([call]), ..message(None) }
+                    }
+                    CallForm::Function => Self { function_call: Some(function), ..message(None) },
+                }
+            }
+        }
+    }
+}
+
+/// The id of the only call of an answer.
+fn call_id(meta: &CompletionMeta) -> String {
+    meta.id.replacen("chatcmpl-", "call_", 1)
 }
 
 /// One chunk of a streamed answer.
@@ -97,6 +151,56 @@ pub struct Delta<'a> {
     /// The reasoning of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_content: Option<&'a str>,
+    /// The call that the client forced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<[CallDelta<'a>; 1]>,
+    /// The same in its older form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub function_call: Option<FunctionDelta<'a>>,
+}
+
+/// New content of a call.
+#[derive(Debug, Serialize)]
+pub struct CallDelta<'a> {
+    index: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'static str>,
+    function: FunctionDelta<'a>,
+}
+
+/// New content of the function of a call.
+#[derive(Debug, Serialize)]
+pub struct FunctionDelta<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    arguments: &'a str,
+}
+
+impl<'a> Delta<'a> {
+    /// The beginning of a call.
+    pub fn of_call(meta: &CompletionMeta, call: &'a ForcedCall) -> Self {
+        let begins = |function| CallDelta { index: 0, id: Some(call_id(meta)), r#type: Some("function"), function };
+        Self::in_form(call.form, FunctionDelta { name: Some(&call.name), arguments: "" }, begins)
+    }
+
+    /// New arguments of a call.
+    pub fn of_arguments(call: &'a ForcedCall, arguments: &'a str) -> Self {
+        let grows = |function| CallDelta { index: 0, id: None, r#type: None, function };
+        Self::in_form(call.form, FunctionDelta { name: None, arguments }, grows)
+    }
+
+    fn in_form(
+        form: CallForm,
+        function: FunctionDelta<'a>,
+        call: impl FnOnce(FunctionDelta<'a>) -> CallDelta<'a>,
+    ) -> Self {
+        match form {
+            CallForm::Tool => Self { tool_calls: Some([call(function)]), ..Self::default() },
+            CallForm::Function => Self { function_call: Some(function), ..Self::default() },
+        }
+    }
 }
 
 /// Tokens used.
@@ -151,10 +255,14 @@ impl WireUsage {
     }
 }
 
-/// Why an answer ended, in the words that typed clients know.
-pub fn finish_reason(stop: &StopReason) -> &'static str {
+/// Why an answer, which may be a call, ended: in the words that typed clients know.
+pub fn finish_reason(stop: &StopReason, call: Option<&ForcedCall>) -> &'static str {
     match stop {
-        StopReason::EndTurn | StopReason::StopSequence(_) => "stop",
+        StopReason::EndTurn | StopReason::StopSequence(_) => match call.map(|call| call.form) {
+            None => "stop",
+            Some(CallForm::Tool) => "tool_calls",
+            Some(CallForm::Function) => "function_call",
+        },
         StopReason::MaxTurns | StopReason::MaxTokens => "length",
         StopReason::Refusal => "content_filter",
     }

@@ -3,8 +3,10 @@
 
 mod answer;
 mod decode;
+#[cfg(test)]
+mod tests;
 
 pub use answer::{
     AnswerMessage, Choice, Chunk, ChunkChoice, Completion, CompletionMeta, Delta, WireUsage, finish_reason,
 };
-pub use decode::{ChatRequest, StreamOptions, decode};
+pub use decode::{CallForm, ChatRequest, ForcedCall, StreamOptions, decode};

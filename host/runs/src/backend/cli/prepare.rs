@@ -1,7 +1,7 @@
 //! The first step of an attempt: the turn, the plugin's plan for it, and the command that the plan amounts to. Nothing is
 //! started, and nothing is written but the run's own folder.
 
-use agentbay_domain::{CliTarget, Framing, PlanFile, Turn};
+use agentbay_domain::{AnswerFormat, Category, CliTarget, Framing, PlanFile, Turn};
 use agentbay_os::process::Command;
 use agentbay_plugin_host::{Driver, LoadedPlugin, Origin, Transcript};
 use agentbay_workspace::{Git, RunDir, WorkspaceSpec};
@@ -53,10 +53,17 @@ impl Cli {
         }
         let site = WorkspaceSpec::new(model, target, attempt.run);
         let run_dir = RunDir::new(&context.runs_dir, attempt.id);
-        let turn = self.turn(attempt, plugin, git, &site, &run_dir).await?;
+        let by_option = description.features.output_schema && attempt.check.is_some_and(|check| check.is_strict());
+        let mut turn = self.turn(attempt, plugin, git, &site, &run_dir, by_option).await?;
 
         let mut instance = plugin.instance(&limits.for_turn(turn.json_len())).await?;
-        let plan = instance.prepare(&turn).await?.map_err(CliError::Refused)?;
+        let mut planned = instance.prepare(&turn).await?;
+        if by_option && matches!(&planned, Err(refused) if refused.category == Category::Validation) {
+            // The schema is too long, or the model has no option for it.
+            turn = self.turn(attempt, plugin, git, &site, &run_dir, false).await?;
+            planned = instance.prepare(&turn).await?;
+        }
+        let plan = planned.map_err(CliError::Refused)?;
         if *plugin.origin() == Origin::Embedded
             && let Some(option) = options::without_effect(&mut instance, &turn, &plan).await?
         {
@@ -78,6 +85,7 @@ impl Cli {
         })
     }
 
+    /// The turn. The CLI receives the schema of the answer by an option of its own, or in the prompt.
     async fn turn(
         &self,
         attempt: &Attempt<'_>,
@@ -85,6 +93,7 @@ impl Cli {
         git: &Git,
         site: &WorkspaceSpec,
         run_dir: &RunDir,
+        schema_by_option: bool,
     ) -> Result<Turn, CliError> {
         let CliTarget { agent_file, helpers, model, permission, options, .. } = &*self.target;
         let request = attempt.request;
@@ -97,6 +106,7 @@ impl Cli {
             helpers: helpers.as_ref(),
             resumed: request.session.is_some(),
             separate_system: plugin.description().features.system_prompt,
+            format: (!schema_by_option).then_some(&request.ask.format),
         };
         let prompt = prompt::build(&request.conversation, around);
         Ok(Turn {
@@ -107,7 +117,10 @@ impl Cli {
             workdir: site.workdir().display().to_string(),
             extra_dirs: Vec::new(),
             session: request.session.as_ref().map(ToString::to_string),
-            output_schema: None,
+            output_schema: match &request.ask.format {
+                AnswerFormat::Schema(schema) if schema_by_option => Some(schema.json.clone()),
+                AnswerFormat::Schema(_) | AnswerFormat::Json | AnswerFormat::Text => None,
+            },
             partial: request.partial,
             run_dir: run_dir.path().display().to_string(),
             options: options.clone(),

@@ -3,7 +3,7 @@
 //! The agent file comes first, then the conversation so far and the context that the client adds to the task, then a separator and
 //! the task. Without what comes first there is only the task. `piece` writes one message.
 
-use agentbay_domain::{Conversation, HelperScripts, Message, Role};
+use agentbay_domain::{AnswerFormat, AnswerSchema, Conversation, HelperScripts, Message, Role};
 
 use super::piece::{Piece, joined, pieces};
 
@@ -30,6 +30,8 @@ pub(super) struct Around<'a> {
     pub(super) resumed: bool,
     /// The CLI takes system messages separately.
     pub(super) separate_system: bool,
+    /// The format of the answer, unless the CLI receives it by an option of its own.
+    pub(super) format: Option<&'a AnswerFormat>,
 }
 
 /// Builds the prompt.
@@ -54,7 +56,11 @@ pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
     let agent_file = around.agent_file.map(|content| content.trim_end_matches(['\r', '\n']).to_owned());
     let before = [agent_file, around.helpers.map(policy), context, Some(joined(&added, ""))];
     let before: Vec<String> = before.into_iter().flatten().filter(|part| !part.trim().is_empty()).collect();
-    let task = joined(&task, "");
+    let mut task = joined(&task, "");
+    if let Some(instruction) = around.format.and_then(format) {
+        task.push_str("\n\n");
+        task.push_str(&instruction);
+    }
     let prompt = if before.is_empty() { task } else { format!("{}\n\n{TASK}\n{task}", before.join("\n\n")) };
     Prompt { prompt: without_nul(prompt), system: system.map(without_nul) }
 }
@@ -62,6 +68,21 @@ pub(super) fn build(conversation: &Conversation, around: Around<'_>) -> Prompt {
 /// Some CLIs take the prompt as an argument, which cannot contain a NUL.
 fn without_nul(text: String) -> String {
     if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+}
+
+/// What the agent is instructed of the format of its answer.
+fn format(format: &AnswerFormat) -> Option<String> {
+    match format {
+        AnswerFormat::Text => None,
+        AnswerFormat::Json => Some(
+            "Your final answer must be one JSON object, and nothing else: no text before or after it, and no code block."
+                .to_owned(),
+        ),
+        AnswerFormat::Schema(AnswerSchema { json, .. }) => Some(format!(
+            "Your final answer must be one JSON value that follows the JSON Schema below, and nothing else: no text before \
+             or after it, and no code block.\n\nJSON Schema:\n{json}"
+        )),
+    }
 }
 
 fn policy(helpers: &HelperScripts) -> String {
@@ -192,6 +213,23 @@ mod tests {
         assert_eq!(prompt(&all, true), resumed);
         let only_context = [&earlier[1..], &[user(vec![context("b")])]].concat();
         assert_eq!(prompt(&only_context, true), "be brief\n\n<context>b</context>");
+    }
+
+    #[test]
+    fn the_format_of_the_answer_ends_the_task() {
+        let schema = AnswerSchema { name: "n".to_owned(), json: r#"{"type":"object"}"#.to_owned() };
+        for (format, says, end) in [
+            (AnswerFormat::Json, "one JSON object, and nothing else", "no code block."),
+            (AnswerFormat::Schema(schema), "follows the JSON Schema below", "JSON Schema:\n{\"type\":\"object\"}"),
+        ] {
+            let around = Around { format: Some(&format), agent_file: Some("RULES"), ..Around::default() };
+            let prompt = prompt(&ASKED, around);
+            let (task, instruction) = prompt.split_once("two\n\n").unwrap();
+            assert_eq!(task, "RULES\n\n--- USER TASK ---\nbe brief\none\n");
+            assert!(instruction.contains(says) && instruction.ends_with(end), "{instruction}");
+        }
+        let text = Around { format: Some(&AnswerFormat::Text), ..Around::default() };
+        assert_eq!(prompt(&ASKED, text), "be brief\none\ntwo");
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use agentbay_domain::{
-    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId, StreamName, Turn,
-    UsageTally,
+    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId, StopReason,
+    StreamName, Turn, UsageTally,
 };
 use agentbay_os::process::{Child, ChildEvent};
 use agentbay_plugin_host::CallError;
@@ -23,6 +23,7 @@ use super::streams::Streams;
 use super::system::{self, End};
 use super::text::Tail;
 use crate::backend::Attempt;
+use crate::delivery::{Delivered, Delivery};
 use crate::queue::Slot;
 use crate::scope::interruption;
 use crate::step::{PluginFailed, Step};
@@ -44,6 +45,8 @@ enum Cut {
     Plugin(CallError),
     /// The process has to be killed.
     Kill(KillReason),
+    /// Nothing that follows can be part of the answer. The process is ended: nobody could read what it still does.
+    Complete,
 }
 
 impl From<CallError> for Cut {
@@ -73,6 +76,7 @@ pub(super) async fn converse(
         streams: Streams::new(framing, &attempt.model.limits),
         notices: Notices::new(max_notices),
         replies: Replies::default(),
+        delivery: attempt.delivery(),
         printed: 0,
         may_retry: true,
         used_a_tool: false,
@@ -93,8 +97,9 @@ pub(super) async fn converse(
         // Nothing can read what the process still prints.
         Err(Cut::Plugin(error)) => (CliError::Plugin(error).into_failure().into(), true),
         Err(Cut::Kill(reason)) => (pump.interrupted(reason).await, true),
+        Err(Cut::Complete) => (Outcome::Finished { stop: StopReason::EndTurn, answer: None }, true),
     };
-    pump.finish(outcome, is_unwanted)
+    pump.finish(outcome, is_unwanted).await
 }
 
 struct Pump<'a> {
@@ -110,6 +115,7 @@ struct Pump<'a> {
     streams: Streams,
     notices: Notices,
     replies: Replies,
+    delivery: Delivery<'a>,
     /// Bytes that the process has printed.
     printed: u64,
     may_retry: bool,
@@ -136,6 +142,9 @@ impl Pump<'_> {
         loop {
             if let Some(verdict) = self.verdict.take_if(|_| self.settles.is_none_or(|end| end <= Instant::now())) {
                 return Ok(verdict);
+            }
+            if self.delivery.is_complete() {
+                return Err(Cut::Complete);
             }
             let due = self.streams.due().filter(|due| *due < idle);
             match timeout_at(due.unwrap_or(idle), self.child.next()).await {
@@ -265,7 +274,7 @@ impl Pump<'_> {
             self.session(id).await;
         } else {
             for reply in self.replies.of(event) {
-                self.attempt.scope.writer.send(Step::Reply(reply)).await;
+                self.delivery.send(reply).await;
             }
         }
     }
@@ -309,7 +318,7 @@ impl Pump<'_> {
         }
     }
 
-    fn finish(self, mut outcome: Outcome, is_unwanted: bool) -> TurnResult {
+    async fn finish(self, mut outcome: Outcome, is_unwanted: bool) -> TurnResult {
         let cut = self.streams.cut_lines();
         if cut > 0 {
             tracing::warn!(lines = cut, "lines over `limits.output_line` were cut");
@@ -338,6 +347,9 @@ impl Pump<'_> {
             }
         }
         let after = AfterTurn { is_unwanted, used_a_tool: self.used_a_tool, last_error };
+        let Delivered { rest, outcome, cut_chars } = self.delivery.finish(outcome).await;
+        let outcome = self.attempt.send_rest(rest, outcome).await;
+        let answer_chars = cut_chars.unwrap_or(answer_chars);
         TurnResult { outcome, tally: self.tally, answer_chars, may_retry: self.may_retry, after }
     }
 

@@ -3,38 +3,29 @@
 
 use agentbay_domain::{Event, Part, Reply};
 
+use crate::part_writer::PartWriter;
+
 /// Turns the events of one attempt into replies.
 #[derive(Debug, Default)]
 pub(super) struct Replies {
-    /// The number of the next part.
-    next: u32,
-    open: Option<Open>,
+    parts: PartWriter,
     /// The message that a text continues has text already.
     in_message: bool,
-}
-
-/// The part that is open.
-#[derive(Debug)]
-struct Open {
-    at: u32,
-    kind: Kind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Text,
-    Reasoning,
 }
 
 impl Replies {
     /// The replies of an event. The agent's own tool calls have none.
     pub(super) fn of(&mut self, event: Event) -> impl Iterator<Item = Reply> + use<> {
-        let replies = match event {
-            Event::Text(text) => self.add(Kind::Text, text),
-            Event::Reasoning(text) => self.add(Kind::Reasoning, text),
+        let (closed, added) = match event {
+            Event::Text(text) if text.is_empty() => (None, None),
+            Event::Text(text) => {
+                let continues = std::mem::replace(&mut self.in_message, true);
+                (None, Some(self.parts.add(Part::Text { continues }, text)))
+            }
+            Event::Reasoning(text) => (None, Some(self.parts.add(Part::Reasoning, text))),
             Event::TextBreak => {
                 self.in_message = false;
-                [self.close(), None, None]
+                (self.parts.close(), None)
             }
             Event::ToolCall(_)
             | Event::ToolResult(_)
@@ -44,34 +35,9 @@ impl Replies {
             | Event::Reply(_)
             | Event::EndInput
             | Event::Done(_)
-            | Event::Extra(_) => [None, None, None],
+            | Event::Extra(_) => (None, None),
         };
-        replies.into_iter().flatten()
-    }
-
-    fn add(&mut self, kind: Kind, text: String) -> [Option<Reply>; 3] {
-        if text.is_empty() {
-            return [None, None, None];
-        }
-        if let Some(open) = self.open.as_ref().filter(|open| open.kind == kind) {
-            return [None, None, Some(Reply::Added { at: open.at, text })];
-        }
-        let at = self.next;
-        let closed = self.close();
-        self.open = Some(Open { at, kind });
-        self.next += 1;
-        [closed, Some(Reply::Opened { at, part: self.part(kind) }), Some(Reply::Added { at, text })]
-    }
-
-    fn part(&mut self, kind: Kind) -> Part {
-        match kind {
-            Kind::Text => Part::Text { continues: std::mem::replace(&mut self.in_message, true) },
-            Kind::Reasoning => Part::Reasoning,
-        }
-    }
-
-    fn close(&mut self) -> Option<Reply> {
-        self.open.take().map(|open| Reply::Closed { at: open.at })
+        closed.into_iter().chain(added.into_iter().flatten())
     }
 }
 
