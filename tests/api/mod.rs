@@ -3,6 +3,7 @@
 mod anthropic_client;
 mod ask;
 mod chat;
+mod chores;
 pub(crate) mod connections;
 pub(crate) mod errors;
 mod gemini;

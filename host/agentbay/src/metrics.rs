@@ -23,6 +23,7 @@ pub struct Metrics {
     plugin_traps: Family<PluginLabels, Counter>,
     plugin_versions: Family<PluginLabels, Gauge>,
     http_requests: Family<RequestLabels, Counter>,
+    chores: Family<ChoreLabels, Counter>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -41,6 +42,11 @@ struct EndLabels {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PluginLabels {
     plugin: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ChoreLabels {
+    chore: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -87,6 +93,10 @@ impl agentbay_api::Metrics for Metrics {
         self.http_requests.get_or_create(&RequestLabels { route: route.to_owned(), status }).inc();
     }
 
+    fn chore_recognized(&self, chore: &'static str) {
+        self.chores.get_or_create(&ChoreLabels { chore }).inc();
+    }
+
     fn encode(&self, gauges: Gauges, format: Format) -> Result<String, fmt::Error> {
         let registry = self.registry(gauges);
         let mut text = String::new();
@@ -114,6 +124,11 @@ impl Metrics {
             self.plugin_versions.clone(),
         );
         registry.register("http_requests", "Requests that were answered", self.http_requests.clone());
+        registry.register(
+            "chores",
+            "Requests that clients sent by themselves, such as for a title",
+            self.chores.clone(),
+        );
         let Gauges { active, waiting, loaded, refused, plugin_changes } = gauges;
         for (name, help, value) in [
             ("runs_active", "Runs whose CLI works or is being ended", active),
@@ -152,6 +167,7 @@ mod tests {
         metrics.version_loaded(&driver);
         metrics.version_dropped(&driver);
         metrics.request_answered("/v1/models", 200);
+        metrics.chore_recognized("title");
         let now = Gauges { active: 1, waiting: 2, loaded: 3, refused: 4, plugin_changes: 5 };
         let prometheus = metrics.encode(now, Format::Prometheus).unwrap();
         let open = metrics.encode(now, Format::OpenMetrics).unwrap();
@@ -162,6 +178,7 @@ mod tests {
             "agentbay_plugin_traps_total{plugin=\"codex\"} 1",
             "agentbay_plugin_versions{plugin=\"codex\"} 1",
             "agentbay_http_requests_total{route=\"/v1/models\",status=\"200\"} 1",
+            "agentbay_chores_total{chore=\"title\"} 1",
             "agentbay_runs_active 1",
             "agentbay_runs_waiting 2",
             "agentbay_plugins_loaded 3",

@@ -7,6 +7,7 @@ mod answer;
 mod api_key;
 mod body;
 mod chat;
+mod chores;
 mod credential;
 mod drivers;
 mod error;

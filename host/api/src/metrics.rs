@@ -15,6 +15,9 @@ pub trait Metrics: fmt::Debug + Send + Sync {
     /// A request was answered. The route is the pattern, not the path.
     fn request_answered(&self, route: &str, status: u16);
 
+    /// A chore of a client was recognised.
+    fn chore_recognized(&self, chore: &'static str);
+
     /// Encodes all metrics as text.
     ///
     /// # Errors

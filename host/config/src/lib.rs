@@ -38,7 +38,7 @@ pub use process_environment::process_environment;
 pub use server::Server;
 pub use source::Source;
 
-use agentbay_domain::{Limits, Model, PluginLimits, Trust};
+use agentbay_domain::{Chores, Limits, Model, PluginLimits, Trust};
 
 use fault::FaultReport;
 use models::Common;
@@ -192,7 +192,7 @@ fn build(
     let registry = Section::root(tables.registry.as_ref(), &reports.registry);
     configured.extend(models_json::read(registry, &common));
     report_names_in_both(tables, reports);
-    report_missing_fallbacks(&configured, tables, reports);
+    report_missing_models(&configured, tables, reports);
 
     let models = if tables.settings.is_none() && tables.registry.is_none() {
         Models::Discovered { template: Box::new(Template::for_repo(paths.folder.clone(), limits.run)) }
@@ -217,16 +217,21 @@ fn report_names_in_both(tables: &Tables, reports: &Reports) {
     }
 }
 
-/// Each fallback must be an existing model.
-fn report_missing_fallbacks(models: &BTreeMap<String, Model>, tables: &Tables, reports: &Reports) {
+/// Each model that another one names must exist.
+fn report_missing_models(models: &BTreeMap<String, Model>, tables: &Tables, reports: &Reports) {
     let settings = tables.settings.as_ref();
     let line = |path: &[&str]| tree::find(settings?, path).map(|node| node.line);
     for model in models.values() {
-        for missing in model.fallback.iter().filter(|name| !models.contains_key(*name)) {
-            let own = ["models", &model.name, "fallback"];
+        let chores = match &model.chores {
+            Chores::Model(name) => Some(("chores", name)),
+            Chores::Answer | Chores::Refuse | Chores::Run => None,
+        };
+        let named = model.fallback.iter().map(|name| ("fallback", name)).chain(chores);
+        for (key, missing) in named.filter(|(_, name)| !models.contains_key(*name)) {
+            let own = ["models", &model.name, key];
             let (path, line) = match line(&own) {
                 Some(line) => (own.to_vec(), Some(line)),
-                None => (vec!["defaults", "fallback"], line(&["defaults", "fallback"])),
+                None => (vec!["defaults", key], line(&["defaults", key])),
             };
             let key = path.iter().fold(String::new(), |key, part| section::join(&key, part));
             reports.settings.add(line, &key, format!("there is no model {missing:?}"));

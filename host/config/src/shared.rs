@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agentbay_domain::{CliTarget, EnvSetting, Keep, Model, Permission, PluginId, RunLimits, Worktree};
+use agentbay_domain::{Chores, CliTarget, EnvSetting, Keep, Model, Permission, PluginId, RunLimits, Worktree};
 
 use super::policy::{self, PolicyTable};
 use super::section::{Item, Section, join};
@@ -35,6 +35,7 @@ pub(super) struct Shared {
     pub(super) idle_timeout: Option<Duration>,
     pub(super) retries: Option<usize>,
     pub(super) fallback: Option<Vec<String>>,
+    pub(super) chores: Option<Chores>,
     pub(super) max_runs: Option<NonZeroUsize>,
     pub(super) max_repo_runs: Option<NonZeroUsize>,
     pub(super) env: BTreeMap<String, EnvSetting>,
@@ -86,6 +87,7 @@ impl Shared {
             idle_timeout: section.take("idle_timeout").and_then(|item| values::duration(&item, AllowZero::No)),
             retries: section.take("retries").and_then(|item| values::count(&item, AllowZero::Yes)),
             fallback: section.take("fallback").and_then(|item| names(&item)),
+            chores: section.take("chores").and_then(|item| chores(&item)),
             max_runs: section.take("max_runs").and_then(|item| runs(&item)),
             max_repo_runs: section.take("max_repo_runs").and_then(|item| runs(&item)),
             env: section.take("env").and_then(|item| item.section()).map(environment).unwrap_or_default(),
@@ -113,6 +115,7 @@ impl Shared {
             idle_timeout: self.idle_timeout.or(defaults.idle_timeout),
             retries: self.retries.or(defaults.retries),
             fallback: self.fallback.or_else(|| defaults.fallback.clone()),
+            chores: self.chores.or_else(|| defaults.chores.clone()),
             max_runs: self.max_runs.or(defaults.max_runs),
             max_repo_runs: self.max_repo_runs.or(defaults.max_repo_runs),
             env: self.env,
@@ -151,6 +154,7 @@ impl Shared {
             idle_timeout: self.idle_timeout.unwrap_or(IDLE_TIMEOUT),
             retries: self.retries.unwrap_or(RETRIES),
             fallback: self.fallback.unwrap_or_default().into_iter().filter(|other| other != name).collect(),
+            chores: self.chores.unwrap_or_default(),
             max_runs: self.max_runs,
             limits,
         }
@@ -217,6 +221,22 @@ fn permission(item: &Item<'_>) -> Option<Permission> {
             item.fault(format!("{other:?} is not one of \"read-only\", \"workspace-write\", \"full-access\""));
             None
         }
+    }
+}
+
+/// Whether a named model exists is checked when all models are known.
+fn chores(item: &Item<'_>) -> Option<Chores> {
+    match item.full_text()? {
+        "answer" => Some(Chores::Answer),
+        "refuse" => Some(Chores::Refuse),
+        "run" => Some(Chores::Run),
+        other => match other.strip_prefix("model:").filter(|name| !name.is_empty()) {
+            Some(name) => Some(Chores::Model(name.to_owned())),
+            None => {
+                item.fault(format!("{other:?} is not one of \"answer\", \"refuse\", \"run\", \"model:NAME\""));
+                None
+            }
+        },
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod access;
 mod ask;
+mod chores;
 mod conversation;
 mod description;
 mod environment;
@@ -27,6 +28,7 @@ mod usage;
 
 pub use access::Access;
 pub use ask::{AnswerFormat, AnswerSchema, Ask};
+pub use chores::Chores;
 pub use conversation::{Block, Conversation, ConversationError, Message, Role};
 pub use description::{Description, DescriptionError, Features, Framing, Home, OfferedModel, PluginId, Probe};
 pub use environment::Environment;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{HelperScripts, Permission, PluginId, RunLimits};
+use super::{Chores, HelperScripts, Permission, PluginId, RunLimits};
 
 /// What the configuration does with a variable of the CLI's environment.
 #[derive(Clone, PartialEq, Eq)]
@@ -71,6 +71,8 @@ pub struct Model {
     pub retries: usize,
     /// The models that replace it when it fails, in this order.
     pub fallback: Vec<String>,
+    /// What is done with chores of its clients.
+    pub chores: Chores,
     /// The number of its runs at once, if it has a limit of its own.
     pub max_runs: Option<NonZeroUsize>,
     /// What its runs may use.

@@ -12,6 +12,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
+use super::chores::{self, Started};
 use super::error::ApiError;
 use super::{AppState, answer, body, request_identity, run_headers, sse};
 use stream::Chunks;
@@ -28,16 +29,16 @@ pub(super) async fn completions(
     let body = body::read(body, limits.body).await?;
     let identity = request_identity::of(&headers, &body);
     let ChatRequest { model, conversation, ask, call, stream, ignored } = decode(&body)?;
-    drop(body);
     let request = Request { model: model.clone(), conversation, ask, partial: stream.is_some(), session };
-    let run = state.runner.start(request, Some(identity))?;
+    let Started { run, chore } = chores::start(&state, &headers, &body, request, identity)?;
+    drop(body);
     let meta = meta(&run, model);
     let mut response = match stream {
         Some(options) => answer::stream(run, Chunks { meta, options, call }, sse::HEADERS, limits).await,
         None => answer::whole(run, Whole { meta, call }, limits).await,
     };
     run_headers::apply_ignored(&ignored, response.headers_mut());
-    Ok(response)
+    Ok(chores::name_in(response, chore))
 }
 
 fn meta(run: &Run, model: String) -> CompletionMeta {

@@ -16,6 +16,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 
+use super::chores::{self, Started};
 use super::error::ApiError;
 use super::path::Name;
 use super::{AppState, answer, body, request_identity, run_headers};
@@ -61,18 +62,19 @@ async fn generate(
     // The body does not name the model, nor whether the answer is streamed.
     let identity = request_identity::of_parts(headers, &[uri.path().as_bytes(), &body]);
     let GenerateRequest { conversation, ask, thoughts } = decode(&body)?;
-    drop(body);
     let request = Request { model: model.to_owned(), conversation, ask, partial: framing.is_some(), session };
-    let run = state.runner.start(request, Some(identity))?;
+    let Started { run, chore } = chores::start(state, headers, &body, request, identity)?;
+    drop(body);
     let meta = meta(&run, model);
     let limits = state.snapshots.newest().limits.http;
-    Ok(match framing {
+    let answer = match framing {
         Some(framing) => {
             let headers = framing.headers();
             answer::stream(run, Pieces { meta, thoughts, framing }, headers, limits).await
         }
         None => answer::whole(run, Whole { meta, thoughts }, limits).await,
-    })
+    };
+    Ok(chores::name_in(answer, chore))
 }
 
 fn meta(run: &Run, model: &str) -> AnswerMeta {

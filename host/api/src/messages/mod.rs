@@ -16,6 +16,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
+use super::chores::{self, Started};
 use super::error::ApiError;
 use super::{AppState, answer, body, request_identity, run_headers, sse};
 use stream::Events;
@@ -32,15 +33,16 @@ pub(super) async fn create(
     let body = body::read(body, limits.body).await?;
     let identity = request_identity::of(&headers, &body);
     let MessagesRequest { model, conversation, ask, stream, thinking, input_tokens } = decode(&body)?;
-    drop(body);
     let request = Request { model: model.clone(), conversation, ask, partial: stream, session };
-    let run = state.runner.start(request, Some(identity))?;
+    let Started { run, chore } = chores::start(&state, &headers, &body, request, identity)?;
+    drop(body);
     let meta = MessageMeta { id: format!("msg_{}", run.id()), model };
-    Ok(if stream {
+    let answer = if stream {
         answer::stream(run, Events::new(meta, thinking, input_tokens), sse::HEADERS, limits).await
     } else {
         answer::whole(run, WholeMessage { meta, thinking }, limits).await
-    })
+    };
+    Ok(chores::name_in(answer, chore))
 }
 
 /// Answers with the estimated tokens of a request.

@@ -17,6 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 
+use super::chores::{self, Started};
 use super::error::ApiError;
 use super::{AppState, answer, body, request_identity, run_headers, sse, wrong_method};
 use stream::Events;
@@ -32,7 +33,6 @@ pub(super) async fn create(
     let body = body::read(body, limits.body).await?;
     let identity = request_identity::of(&headers, &body);
     let request = decode(&body)?;
-    drop(body);
     if let Some(Context::Response(id) | Context::Conversation(id)) = &request.context {
         return Err(not_stored(id));
     }
@@ -42,13 +42,15 @@ pub(super) async fn create(
     }
     let conversation = request.conversation([])?;
     let ResponsesRequest { model, ask, stream, settings, .. } = request;
-    let run = state.runner.start(Request { model, conversation, ask, partial: stream, session }, Some(identity))?;
+    let request = Request { model, conversation, ask, partial: stream, session };
+    let Started { run, chore } = chores::start(&state, &headers, &body, request, identity)?;
+    drop(body);
     let response = wire::Response::new(&run.id().to_string(), now(), settings);
     let answer = match stream {
         true => answer::stream(run, Events::new(response), sse::HEADERS, limits).await,
         false => answer::whole(run, response, limits).await,
     };
-    Ok(without_404(answer))
+    Ok(chores::name_in(without_404(answer), chore))
 }
 
 fn not_stored(id: &str) -> ApiError {

@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agentbay_domain::{CliTarget, Environment, Model, Permission, PluginId, RunLimits, Target};
+use agentbay_domain::{Chores, CliTarget, Environment, Model, Permission, PluginId, RunLimits, Target};
 
 use super::section::join;
 use super::{Config, ConfigError, Models, Overrides, Source, load};
@@ -80,6 +80,7 @@ fn of_target(name: &str, target: CliTarget) -> Model {
         idle_timeout: Duration::from_secs(600),
         retries: 2,
         fallback: vec![],
+        chores: Chores::Answer,
         max_runs: None,
         limits: RunLimits::default(),
     }
