@@ -5,7 +5,7 @@ use std::io::Read;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Events, Machine, Proxy, Request, StreamItem, fixtures, is_alive, wait_for};
+use crate::support::{Answer, Events, Machine, Proxy, Request, StreamItem, codex_says, fixtures, is_alive, wait_for};
 
 /// A model whose output is passed on as it arrives.
 const GENERIC: &str =
@@ -423,6 +423,78 @@ fn a_silent_stream_is_kept_alive_by_empty_thoughts_or_white_space() {
     body.read_to_string(&mut array).unwrap();
     let Ok(Value::Array(items)) = serde_json::from_str(&array) else { panic!("not an array: {array:?}") };
     assert_eq!(items.into_iter().map(known).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_stream_whose_reasoning_is_hidden_is_kept_alive() {
+    let machine = Machine::configured(
+        "[models.m]\ndriver = \"codex\"\nrepo = \".\"\n[limits]\nkeep_alive = \"200ms\"\nfirst_event_timeout = 0\n",
+    );
+    machine.write(
+        "thought",
+        json!({"type": "item.completed", "item": {"id": "r", "type": "reasoning", "text": "hm"}}).to_string() + "\n",
+    );
+    machine.write("answer", codex_says("hello"));
+    machine.script("codex", "cat >/dev/null; until [ -e ../open ]; do cat thought; sleep 0.01; done; cat answer");
+    let proxy = machine.serve();
+    let mut events = stream(&proxy, "m", &contents("hi"));
+    let sign_of_life = response("m", &json!([{"text": "", "thought": true}]), None);
+    assert_eq!(known(piece(&mut events).unwrap()), sign_of_life);
+    fs::write(machine.path("open"), "").unwrap();
+    let rest: Vec<Value> = pieces(events).into_iter().map(known).filter(|piece| *piece != sign_of_life).collect();
+    assert_eq!(
+        rest,
+        [response("m", &text("hello"), None), response("m", &text(""), Some(("STOP", usage(1, 1, 0, 0))))]
+    );
+}
+
+#[test]
+fn an_answer_ends_where_the_client_wants_it_and_is_the_json_that_it_wants() {
+    let machine = Machine::configured(GENERIC);
+    let proxy = machine.serve();
+    let schema = json!({"type": "ARRAY", "items": {"type": "STRING"}, "maxItems": "2"});
+    let json = |schema: &Value| json!({"responseMimeType": "application/json", "responseSchema": schema});
+    for (printed, config, expected, reason) in [
+        ("one END two", json!({"stopSequences": ["END"]}), "one ", "STOP"),
+        ("one two three", json!({"maxOutputTokens": 2}), "one two ", "MAX_TOKENS"),
+        ("```json\n[1]\n```", json!({"responseMimeType": "application/json"}), "[1]", "STOP"),
+        ("[\"a\", \"b\"]", json(&schema), "[\"a\", \"b\"]", "STOP"),
+    ] {
+        machine.stand_in("cli", &["say", printed]);
+        let mut body = contents("hi");
+        body["generationConfig"] = config;
+        let candidate = generate(&proxy, "m", &body).json()["candidates"][0].take();
+        assert_eq!(
+            (&candidate["content"]["parts"], &candidate["finishReason"]),
+            (&text(expected), &json!(reason)),
+            "{body}"
+        );
+        let streamed: String = pieces(stream(&proxy, "m", &body))
+            .iter()
+            .map(|piece| text_of(piece["candidates"][0]["content"]["parts"].as_array().unwrap(), false))
+            .collect();
+        assert_eq!(streamed, expected, "{body}");
+    }
+    machine.stand_in("cli", &["say", "[\"a\", \"b\", \"c\"]"]);
+    let mut body = contents("hi");
+    body["generationConfig"] = json(&schema);
+    let answer = generate(&proxy, "m", &body);
+    let error = answer.json()["error"].take();
+    assert_eq!((answer.status, &error["status"]), (400, &json!("FAILED_PRECONDITION")));
+    assert!(error["message"].as_str().unwrap().contains("does not follow the schema"), "{error}");
+    assert_eq!(error["details"][0]["metadata"]["partial"], "[\"a\", \"b\", \"c\"]");
+}
+
+#[test]
+fn parameters_without_effect_are_named_in_a_header() {
+    let (_machine, proxy) = Machine::echo();
+    let mut body = contents("hi");
+    assert_eq!(generate(&proxy, "echo", &body).header("x-agentbay-ignored"), None);
+    body["generationConfig"] = json!({"temperature": 0, "topK": 1, "maxOutputTokens": 100});
+    body["safety_settings"] = json!([{"category": "HARM_CATEGORY_HARASSMENT"}]);
+    let ignored = Some("safety_settings, temperature, topK");
+    assert_eq!(generate(&proxy, "echo", &body).header("x-agentbay-ignored"), ignored);
+    assert_eq!(proxy.events(&stream_request("echo", &body)).0.header("x-agentbay-ignored"), ignored);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! reviewed. `RENEW=1` writes these files.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agentbay_domain::{Block, Conversation, Message};
 use serde_json::{Value, json};
@@ -15,27 +15,41 @@ pub(crate) fn compare(clients: &[&str], decode: impl Fn(&str, &[u8]) -> Option<V
 
 /// The same with the golden files of a folder of their own, for recordings with requests of several surfaces.
 pub(crate) fn compare_with(golden: &str, clients: &[&str], decode: impl Fn(&str, &[u8]) -> Option<Value>) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/requests");
-    let names = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<String> = names.filter(|name| clients.iter().any(|client| name.starts_with(client))).collect();
-    names.sort();
-    assert!(!names.is_empty(), "no recordings of {clients:?}");
-    for name in names {
-        let recording: Value = serde_json::from_str(&fs::read_to_string(folder.join(&name)).unwrap()).unwrap();
-        let decoded: Vec<Value> = recording["requests"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|request| request["method"] == "POST")
-            .filter_map(|request| {
-                let path = request["path"].as_str().unwrap();
-                Some(json!({"path": path, "decoded": decode(path, request["body"].to_string().as_bytes())?}))
+    for (name, requests) in recordings(clients) {
+        let decoded: Vec<Value> = requests
+            .into_iter()
+            .filter_map(|(path, body)| {
+                let decoded = decode(&path, body.to_string().as_bytes())?;
+                Some(json!({"path": path, "decoded": decoded}))
             })
             .collect();
         if !decoded.is_empty() {
-            compare_file(&folder.join(golden).join(name), &decoded);
+            compare_file(&folder().join(golden).join(name), &decoded);
         }
     }
+}
+
+/// The path and the body of each recorded POST of some clients.
+pub(crate) fn requests(clients: &[&str]) -> Vec<(String, Value)> {
+    recordings(clients).into_iter().flat_map(|(_, requests)| requests).collect()
+}
+
+/// The recordings of some clients, each with its name and its requests.
+fn recordings(clients: &[&str]) -> Vec<(String, Vec<(String, Value)>)> {
+    let names = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| clients.iter().any(|client| name.starts_with(client))).collect();
+    names.sort();
+    assert!(!names.is_empty(), "no recordings of {clients:?}");
+    let posts = |name: &String| {
+        let recording: Value = serde_json::from_str(&fs::read_to_string(folder().join(name)).unwrap()).unwrap();
+        let requests = recording["requests"].as_array().unwrap().iter().filter(|request| request["method"] == "POST");
+        requests.map(|request| (request["path"].as_str().unwrap().to_owned(), request["body"].clone())).collect()
+    };
+    names.into_iter().map(|name| (name.clone(), posts(&name))).collect()
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/requests")
 }
 
 #[expect(clippy::disallowed_methods, reason = "RENEW is a variable of the environment of the tests")]

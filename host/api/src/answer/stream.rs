@@ -11,7 +11,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{Encoder, End, Frames, too_long};
 use crate::error::ApiError;
@@ -86,6 +86,8 @@ impl<E: Encoder> StreamedAnswer<E> {
     }
 
     async fn next(&mut self) -> Option<Bytes> {
+        // A run may have many steps that the client does not see.
+        let silent_until = Instant::now() + self.limits.keep_alive;
         loop {
             if let Some(bytes) = self.ready.pop_front() {
                 return Some(bytes);
@@ -93,7 +95,7 @@ impl<E: Encoder> StreamedAnswer<E> {
             if self.ended {
                 return None;
             }
-            match timeout(self.limits.keep_alive, self.run.next()).await {
+            match timeout_at(silent_until, self.run.next()).await {
                 Ok(step) => self.take(step),
                 Err(_silent) => self.encoder.keep_alive(&mut self.ready),
             }

@@ -61,20 +61,21 @@ async fn generate(
     let session = run_headers::session_header(headers)?;
     // The body does not name the model, nor whether the answer is streamed.
     let identity = request_identity::of_parts(headers, &[uri.path().as_bytes(), &body]);
-    let GenerateRequest { conversation, ask, thoughts } = decode(&body)?;
+    let GenerateRequest { conversation, ask, thoughts, ignored } = decode(&body)?;
     let request = Request { model: model.to_owned(), conversation, ask, partial: framing.is_some(), session };
     let Started { run, chore } = chores::start(state, headers, &body, request, identity)?;
     drop(body);
     let meta = meta(&run, model);
     let limits = state.snapshots.newest().limits.http;
-    let answer = match framing {
+    let mut response = match framing {
         Some(framing) => {
             let headers = framing.headers();
             answer::stream(run, Pieces { meta, thoughts, framing }, headers, limits).await
         }
         None => answer::whole(run, Whole { meta, thoughts }, limits).await,
     };
-    Ok(chores::name_in(answer, chore))
+    run_headers::apply_ignored(&ignored, response.headers_mut());
+    Ok(chores::name_in(response, chore))
 }
 
 fn meta(run: &Run, model: &str) -> AnswerMeta {

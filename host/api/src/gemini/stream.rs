@@ -75,13 +75,16 @@ impl Framing {
 }
 
 impl Encoder for Pieces {
+    fn shows(&self, kind: BlockKind) -> bool {
+        self.thoughts || kind == BlockKind::Text
+    }
+
     fn start(&mut self, _frames: &mut Frames) {}
 
     fn add(&mut self, kind: BlockKind, text: &str, frames: &mut Frames) {
         match kind {
             BlockKind::Text => self.piece(Part::text(text), frames),
-            BlockKind::Reasoning if self.thoughts => self.piece(Part::thought(text), frames),
-            BlockKind::Reasoning => {}
+            BlockKind::Reasoning => self.piece(Part::thought(text), frames),
         }
     }
 

@@ -20,20 +20,13 @@ impl WholeEncoder for Whole {
     type Body = GenerateResponse<'static>;
 
     fn encode(self, finished: Finished) -> Self::Body {
+        let finished = if self.thoughts { finished } else { finished.without_reasoning() };
         let Finished { blocks, end } = finished;
-        let mut kept = blocks.into_iter().filter(|block| self.thoughts || block.kind == BlockKind::Text).peekable();
-        let mut parts = Vec::new();
-        while let Some(mut block) = kept.next() {
-            // Texts around reasoning that is left out are one text, as clients see it in a stream.
-            while let Some(next) = kept.next_if(|next| next.kind == block.kind) {
-                block.text.push_str(&next.text);
-            }
-            parts.push(match block.kind {
-                BlockKind::Text => Part::text(block.text),
-                BlockKind::Reasoning => Part::thought(block.text),
-            });
-        }
+        let parts = blocks.into_iter().map(|block| match block.kind {
+            BlockKind::Text => Part::text(block.text),
+            BlockKind::Reasoning => Part::thought(block.text),
+        });
         let usage = UsageMetadata::of(end.usage, end.usage_estimated);
-        GenerateResponse::last(Cow::Owned(self.meta), parts, &end.stop, usage)
+        GenerateResponse::last(Cow::Owned(self.meta), parts.collect(), &end.stop, usage)
     }
 }

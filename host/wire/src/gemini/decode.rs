@@ -7,6 +7,7 @@ use agentbay_domain::{AnswerFormat, AnswerSchema, Ask, Conversation};
 use super::schema::{Dialect, translated};
 use crate::body;
 use crate::conversation::{self, Field};
+use crate::ignored;
 use crate::malformed::Malformed;
 use crate::raw::Raw;
 use crate::tool_choice;
@@ -20,7 +21,23 @@ pub struct GenerateRequest {
     pub ask: Ask,
     /// The answer includes the reasoning before it.
     pub thoughts: bool,
+    /// The names of the parameters that have no effect, sorted.
+    pub ignored: Vec<String>,
 }
+
+/// The keys of a body, and of `generationConfig`, that have an effect.
+const USED: [&str; 6] = ["contents", "systemInstruction", "generationConfig", "toolConfig", "cachedContent", "model"];
+const USED_CONFIG: [&str; 9] = [
+    "candidateCount",
+    "responseModalities",
+    "thinkingConfig",
+    "stopSequences",
+    "maxOutputTokens",
+    "responseMimeType",
+    "responseSchema",
+    "responseJsonSchema",
+    "_responseJsonSchema",
+];
 
 const CONTENTS: Field = Field {
     name: "contents",
@@ -45,10 +62,12 @@ pub fn decode(body: &[u8]) -> Result<GenerateRequest, Malformed> {
         let message = "there is no cached content here: send all of the conversation in `contents`";
         return Err(Malformed::field("cachedContent", message));
     }
+    let ignored =
+        ignored::of_all([(body, &USED[..])].into_iter().chain(config.map(|config| (config, &USED_CONFIG[..]))));
     let config = Config(config);
     config.check()?;
     let conversation = conversation::read(conversation::instructions(system), contents, CONTENTS)?;
-    Ok(GenerateRequest { conversation, ask: config.ask()?, thoughts: config.thoughts() })
+    Ok(GenerateRequest { conversation, ask: config.ask()?, thoughts: config.thoughts(), ignored })
 }
 
 /// Estimates the tokens of a request that is not sent to an agent.
@@ -121,7 +140,10 @@ impl<'a> Config<'a> {
                 let name = schema.field("title").and_then(Raw::text).unwrap_or_default();
                 Ok(AnswerFormat::Schema(AnswerSchema { name, json }))
             }
-            None if mime == "application/json" => Ok(AnswerFormat::Json),
+            // Any JSON, not only an object.
+            None if mime == "application/json" => {
+                Ok(AnswerFormat::Schema(AnswerSchema { name: String::new(), json: "{}".to_owned() }))
+            }
             None => Ok(AnswerFormat::Text),
         }
     }
@@ -215,7 +237,7 @@ mod tests {
         for (config, format) in [
             (json!({}), AnswerFormat::Text),
             (json!({"responseMimeType": "text/plain"}), AnswerFormat::Text),
-            (json!({"response_mime_type": "application/json"}), AnswerFormat::Json),
+            (json!({"response_mime_type": "application/json"}), schema("", "{}")),
             (
                 json!({"responseMimeType": "application/json", "responseSchema": {"type": "OBJECT", "title": "Out"}}),
                 schema("Out", r#"{"title":"Out","type":"object"}"#),
@@ -228,11 +250,14 @@ mod tests {
             "stopSequences": ["END", "", null], "max_output_tokens": "100", "candidateCount": 1, "temperature": 2,
             "thinkingConfig": {"include_thoughts": true, "thinkingBudget": -1}, "responseModalities": ["IMAGE", "text"],
         });
-        let GenerateRequest { ask, thoughts, .. } = decoded(&with_config(&config)).unwrap();
+        let GenerateRequest { ask, thoughts, ignored, .. } = decoded(&with_config(&config)).unwrap();
         assert_eq!((ask.stop, ask.max_output, thoughts), (vec!["END".to_owned()], Some(100), true));
+        assert_eq!(ignored, ["temperature"]);
         let unset = json!({"stopSequences": [], "maxOutputTokens": 0, "candidateCount": 0, "thinkingConfig": {}});
         let GenerateRequest { ask, thoughts, .. } = decoded(&with_config(&unset)).unwrap();
         assert_eq!((ask, thoughts), (Ask::default(), false));
+        let unused = json!({"contents": "hi", "safety_settings": [{}], "tools": [], "generation_config": {"top_k": 1, "topP": null}});
+        assert_eq!(decoded(&unused).unwrap().ignored, ["safety_settings", "top_k"]);
     }
 
     #[test]
