@@ -16,5 +16,6 @@ pub(crate) mod openai_client;
 mod repeats;
 mod responses;
 mod session;
+mod show;
 pub(crate) mod stream;
 mod wire;

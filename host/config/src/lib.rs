@@ -19,6 +19,7 @@ mod renamed;
 mod section;
 mod server;
 mod shared;
+mod show;
 mod source;
 #[cfg(test)]
 mod tests;

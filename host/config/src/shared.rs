@@ -9,6 +9,7 @@ use agentbay_domain::{Chores, CliTarget, EnvSetting, Keep, Model, Permission, Pl
 
 use super::policy::{self, PolicyTable};
 use super::section::{Item, Section, join};
+use super::show::{self, ShowTable};
 use super::tree::Value;
 use super::values::{self, AllowZero, Paths};
 
@@ -31,6 +32,7 @@ pub(super) struct Shared {
     pub(super) worktree: Option<WorktreeSetting>,
     pub(super) policy: Option<PolicyTable>,
     pub(super) permission: Option<Permission>,
+    pub(super) show: ShowTable,
     pub(super) timeout: Option<Duration>,
     pub(super) idle_timeout: Option<Duration>,
     pub(super) retries: Option<usize>,
@@ -83,6 +85,7 @@ impl Shared {
             worktree: section.take("worktree").and_then(|item| worktree(&item, paths)),
             policy: section.take("policy").and_then(|item| item.section()).map(policy::read),
             permission: section.take("permission").and_then(|item| permission(&item)),
+            show: section.take("show").and_then(|item| item.section()).map(show::read).unwrap_or_default(),
             timeout: section.take("timeout").and_then(|item| values::duration(&item, AllowZero::No)),
             idle_timeout: section.take("idle_timeout").and_then(|item| values::duration(&item, AllowZero::No)),
             retries: section.take("retries").and_then(|item| values::count(&item, AllowZero::Yes)),
@@ -111,6 +114,7 @@ impl Shared {
             worktree,
             policy: policy::or(self.policy, defaults.policy.as_ref()),
             permission: self.permission.or(defaults.permission),
+            show: self.show.or(defaults.show),
             timeout: self.timeout.or(defaults.timeout),
             idle_timeout: self.idle_timeout.or(defaults.idle_timeout),
             retries: self.retries.or(defaults.retries),
@@ -139,6 +143,7 @@ impl Shared {
             model: None,
             program: None,
             permission: self.permission.unwrap_or_default(),
+            show: self.show.into_show(),
             max_repo_runs: self.max_repo_runs.unwrap_or(NonZeroUsize::MIN),
             env: self.env.clone().into_iter().collect(),
             options: Vec::new(),

@@ -38,7 +38,7 @@ pub use helper_scripts::{HelperScripts, InvalidRepoPath, RepoPath};
 pub use limits::{
     ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
 };
-pub use model::{CliTarget, EnvSetting, Keep, Model, Target, Worktree};
+pub use model::{CliTarget, EnvSetting, Keep, Model, Show, ShownAs, Target, Worktree};
 pub use outcome::{ExitStatus, KillReason, Outcome, StopReason};
 pub use plan::{Plan, PlanError, PlanFile};
 pub use reply::{Part, Reply};

@@ -56,6 +56,34 @@ pub enum Keep {
     Always,
 }
 
+/// As what the clients of a model see something of its agent that is not the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownAs {
+    /// The reasoning before the answer.
+    Reasoning,
+    /// Text of the answer.
+    Text,
+    /// Not at all.
+    Nothing,
+}
+
+/// What the clients of a model see of its agent besides the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Show {
+    /// The calls of its own tools. Never sent as calls, which clients would try to carry out.
+    pub tools: ShownAs,
+    /// Its reasoning.
+    pub reasoning: ShownAs,
+}
+
+/// Clients hide reasoning or fold it up, and many send it back with the next request. Calls of tools can be many times as long
+/// as the answer.
+impl Default for Show {
+    fn default() -> Self {
+        Self { tools: ShownAs::Nothing, reasoning: ShownAs::Reasoning }
+    }
+}
+
 /// A model that clients can name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
@@ -107,6 +135,8 @@ pub struct CliTarget {
     pub program: Option<PathBuf>,
     /// What the agent may do without asking.
     pub permission: Permission,
+    /// What clients see of the agent besides the answer.
+    pub show: Show,
     /// The number of runs at once in the repository itself, of all models that work in it. Runs in worktrees do not count.
     pub max_repo_runs: NonZeroUsize,
     /// Variables of the CLI's environment.

@@ -26,6 +26,11 @@ impl PartWriter {
         replies.into_iter().flatten()
     }
 
+    /// Returns whether a part of this kind is open.
+    pub(super) fn is_open(&self, part: Part) -> bool {
+        self.open.is_some_and(|(_, open)| is_same_kind(open, part))
+    }
+
     /// Closes the open part.
     pub(super) fn close(&mut self) -> Option<Reply> {
         self.open.take().map(|(at, _)| Reply::Closed { at })

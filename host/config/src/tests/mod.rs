@@ -5,13 +5,14 @@ mod files;
 mod renamed;
 mod sample;
 mod settings;
+mod show;
 
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agentbay_domain::{Chores, CliTarget, Environment, Model, Permission, PluginId, RunLimits, Target};
+use agentbay_domain::{Chores, CliTarget, Environment, Model, Permission, PluginId, RunLimits, Show, Target};
 
 use super::section::join;
 use super::{Config, ConfigError, Models, Overrides, Source, load};
@@ -98,6 +99,7 @@ fn target(model: &str, driven_by: &str, repo: impl Into<PathBuf>) -> CliTarget {
         model: None,
         program: None,
         permission: Permission::WorkspaceWrite,
+        show: Show::default(),
         max_repo_runs: NonZeroUsize::MIN,
         env: vec![],
         options: vec![],

@@ -53,7 +53,7 @@ fn the_sample_has_every_key() {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         shown.extend(line.split_once(" = ").map(|(key, _)| key));
     }
-    let known = "listen api_keys allowed_hosts allowed_origins dir cache watch poll_interval load_timeout repo agent_file worktree policy permission timeout env driver model \
+    let known = "listen api_keys allowed_hosts allowed_origins dir cache watch poll_interval load_timeout repo agent_file worktree policy permission show timeout env driver model \
                  program options connections request_header_timeout body first_event_timeout whole_headers_after keep_alive plugin_file plugin_read_timeout plugin_memory plugin_call_cpu \
                  plugin_run_cpu plugin_result plugin_compile_timeout plugin_compile_memory plugin_instances plugin_events plugin_output \
                  plugin_notices output_line stderr_tail exit_grace open_pipe_timeout late_output_timeout stdin_buffer git_timeout partial_line_timeout program_busy_timeout shutdown_timeout disconnect_grace output answer_buffer runs queue queue_wait \

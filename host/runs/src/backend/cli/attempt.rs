@@ -109,7 +109,7 @@ impl Cli {
     ) -> (Ended, bool) {
         let Dialog { turn, reading } = dialog;
         let TurnResult { outcome, tally, answer_chars, may_retry, after } =
-            pump::converse(attempt, cleanup, &self.target.driver, &turn, reading, &mut process.child).await;
+            pump::converse(attempt, cleanup, &self.target, &turn, reading, &mut process.child).await;
         let reported = tally.total(attempt.request.session.is_some());
         let usage = reported.unwrap_or_else(|| Usage::estimate(turn.prompt.chars().count(), answer_chars));
         cleanup.process = Some(Process { after, ..process });

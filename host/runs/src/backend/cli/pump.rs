@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use agentbay_domain::{
-    Category, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId, StopReason,
+    Category, CliTarget, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId, StopReason,
     StreamName, Turn, UsageTally,
 };
 use agentbay_os::process::{Child, ChildEvent};
@@ -59,7 +59,7 @@ impl From<CallError> for Cut {
 pub(super) async fn converse(
     attempt: &Attempt<'_>,
     Cleanup { slot, before, .. }: &mut Cleanup,
-    driver: &PluginId,
+    target: &CliTarget,
     turn: &Turn,
     reading: Reading,
     child: &mut Child,
@@ -69,13 +69,13 @@ pub(super) async fn converse(
         attempt,
         slot,
         before,
-        driver,
+        driver: &target.driver,
         child,
         reader: Some(Reader::Plugin(transcript)),
         framing,
         streams: Streams::new(framing, &attempt.model.limits),
         notices: Notices::new(max_notices),
-        replies: Replies::default(),
+        replies: Replies::new(target.show),
         delivery: attempt.delivery(),
         printed: 0,
         may_retry: true,
@@ -264,18 +264,19 @@ impl Pump<'_> {
         if let Event::Text(text) = &event {
             self.answer_chars += text.chars().count();
         }
-        self.may_retry &= !event.is_answer();
         self.used_a_tool |= matches!(event, Event::ToolCall(_));
-        if !self.may_retry || self.used_a_tool {
-            self.before.give_up();
-        }
         self.attempt.context.observer.event(&event);
         if let Event::Session(id) = event {
             self.session(id).await;
-        } else {
-            for reply in self.replies.of(event) {
-                self.delivery.send(reply).await;
-            }
+            return;
+        }
+        let replies = self.replies.of(event);
+        self.may_retry &= replies.is_empty();
+        if !self.may_retry || self.used_a_tool {
+            self.before.give_up();
+        }
+        for reply in replies {
+            self.delivery.send(reply).await;
         }
     }
 
@@ -318,7 +319,7 @@ impl Pump<'_> {
         }
     }
 
-    async fn finish(self, mut outcome: Outcome, is_unwanted: bool) -> TurnResult {
+    async fn finish(mut self, mut outcome: Outcome, is_unwanted: bool) -> TurnResult {
         let cut = self.streams.cut_lines();
         if cut > 0 {
             tracing::warn!(lines = cut, "lines over `limits.output_line` were cut");
@@ -347,10 +348,23 @@ impl Pump<'_> {
             }
         }
         let after = AfterTurn { is_unwanted, used_a_tool: self.used_a_tool, last_error };
+        self.send_answer(&mut outcome).await;
         let Delivered { rest, outcome, cut_chars } = self.delivery.finish(outcome).await;
         let outcome = self.attempt.send_rest(rest, outcome).await;
         let answer_chars = cut_chars.unwrap_or(answer_chars);
         TurnResult { outcome, tally: self.tally, answer_chars, may_retry: self.may_retry, after }
+    }
+
+    /// Sends an answer that was reported only at the end, if other text was shown: it is not used after any text.
+    async fn send_answer(&mut self, outcome: &mut Outcome) {
+        let (Outcome::Finished { answer, .. } | Outcome::Failed { answer, .. }) = outcome;
+        if self.answer_chars > 0 || !self.replies.have_extra_text() {
+            return;
+        }
+        for reply in answer.take().into_iter().flat_map(|text| self.replies.of(Event::Text(text))) {
+            // A run that ended meanwhile has no reader.
+            drop(self.attempt.run_in_time(self.delivery.send(reply)).await);
+        }
     }
 
     /// Gives the failure of a process its cause, if the operating system refused the CLI something.
