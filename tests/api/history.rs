@@ -45,11 +45,14 @@ fn t2_03_a_picture_in_an_earlier_turn_does_not_end_the_conversation() {
     let expected = "Previous conversation context:\nuser: look\n[image]\n\nassistant:\n> I cannot see it\n\n\
                     --- USER TASK ---\nthen tell me a joke";
     assert_eq!(prompt(&proxy, json!({"messages": [picture, answer, user("then tell me a joke")]})), expected);
-    // A picture that was refused stays in the history, without an answer.
-    assert_eq!(prompt(&proxy, json!({"messages": [picture, user("then without")]})), "look\n[image]\nthen without");
-    let refused = proxy.complete(&json!({"model": "echo", "messages": [picture]}));
+    // A file that was refused stays in the history, without an answer.
+    let file = json!({"role": "user", "content": [
+        {"type": "text", "text": "look"}, {"type": "file", "file": {"file_id": "file-1"}},
+    ]});
+    assert_eq!(prompt(&proxy, json!({"messages": [file, user("then without")]})), "look\n[file]\nthen without");
+    let refused = proxy.complete(&json!({"model": "echo", "messages": [file]}));
     let message =
-        "a part of the type `image_url` cannot be given to a CLI: send text, or name a file of the repository";
+        "a part of the type `file` cannot be given to a CLI: send its content in base64, the `http` URL of it, or text";
     assert_eq!((refused.status, &refused.json()["error"]["message"]), (400, &message.into()));
 }
 

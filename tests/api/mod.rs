@@ -2,6 +2,7 @@
 
 mod anthropic_client;
 mod ask;
+mod attachments;
 mod chat;
 mod chores;
 pub(crate) mod connections;

@@ -13,6 +13,10 @@ api_keys = ["right"]
 repo = "."
 [models."team/echo"]
 driver = "echo"
+[models.json]
+driver = "generic"
+program = "json"
+options = { answer = "whole" }
 [models.failing]
 driver = "generic"
 program = "failing"
@@ -28,14 +32,17 @@ fn the_official_client_completes_streams_and_understands_errors() {
     let machine = Machine::configured(CONFIG);
     machine.stand_in("failing", &["say", "--err", "boom", "--exit", "3", ""]);
     machine.stand_in("breaking", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
+    machine.stand_in("json", &["say", r#"{"name":"Ada","age":36}"#]);
     let proxy = machine.serve();
     let base_url = format!("http://{}/v1", proxy.address());
     let summary = python.summary("openai_chat.py", &[&base_url, "right"]);
+    let person = json!({"name": "Ada", "age": 36});
     let content = "Be brief.\none two three";
     let expected = json!({
         "models": [
             ["breaking", "model", "generic"],
             ["failing", "model", "generic"],
+            ["json", "model", "generic"],
             ["team/echo", "model", "echo"],
         ],
         "model": "team/echo",
@@ -55,6 +62,15 @@ fn the_official_client_completes_streams_and_understands_errors() {
             "usage": [false, true],
         },
         "helper": content,
+        "asked": {
+            "parsed": person,
+            "streamed": person,
+            "called": [person, "tool_calls"],
+            "streamed_call": [person, "tool_calls"],
+            "stopped": ["{\"", "stop"],
+            "cut": ["{\"name\":", "length"],
+            "image": "attachment-1.png]",
+        },
         "errors": [
             ["BadRequestError", "Error code: 400 - Unknown model", "model_not_found"],
             ["NotFoundError", "Error code: 404 - The model `nobody` does not exist", "model_not_found"],
@@ -65,6 +81,12 @@ fn the_official_client_completes_streams_and_understands_errors() {
             ],
             ["InternalServerError", "Error code: 500 - CLI failed: boom", "unknown"],
             ["APIError", "CLI failed: boom", "unknown"],
+            [
+                "InternalServerError",
+                "Error code: 502 - the agent's answer does not follow the schema `Place` of the request: Additional properties are \
+                 not allowed ('age', 'name' were unexpected); \"city\" is a required property",
+                "server",
+            ],
         ],
     });
     assert_eq!(summary, expected);

@@ -262,7 +262,7 @@ fn recorded_requests_of_real_clients_get_an_answer() {
     for (name, body) in recorded {
         let answer = answered(&proxy, &body);
         let text = body.to_string();
-        let may_fail = ["input_image", "input_file", "previous_response_id", "\"background\":true"];
+        let may_fail = ["previous_response_id", "\"background\":true"];
         let is_refused = may_fail.iter().any(|word| text.contains(word));
         assert_eq!(answer.is_err(), is_refused, "{name}: {answer:?}");
         if let Ok(response) = answer {

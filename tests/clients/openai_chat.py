@@ -4,6 +4,49 @@ import json
 import sys
 
 import openai
+import pydantic
+
+
+class Person(pydantic.BaseModel):
+    name: str
+    age: int
+
+
+class Place(pydantic.BaseModel):
+    city: str
+
+
+def formats(client):
+    """What is asked of an answer: a format, a call, an end."""
+    question = [{"role": "user", "content": "Who?"}]
+    parsed = client.chat.completions.parse(model="json", messages=question, response_format=Person)
+    with client.chat.completions.stream(model="json", messages=question, response_format=Person) as stream:
+        stream.until_done()
+        streamed = stream.get_final_completion().choices[0].message.parsed
+    tool = {
+        "tools": [openai.pydantic_function_tool(Person)],
+        "tool_choice": {"type": "function", "function": {"name": "Person"}},
+    }
+    called = client.chat.completions.parse(model="json", messages=question, **tool).choices[0]
+    with client.chat.completions.stream(model="json", messages=question, **tool) as stream:
+        stream.until_done()
+        streamed_call = stream.get_final_completion().choices[0]
+    stopped = client.chat.completions.create(model="json", messages=question, stop=["name"]).choices[0]
+    cut = client.chat.completions.create(model="json", messages=question, max_completion_tokens=2).choices[0]
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    seen = client.chat.completions.create(model="team/echo", messages=[{"role": "user", "content": [image]}])
+    return {
+        "parsed": parsed.choices[0].message.parsed.model_dump(),
+        "streamed": streamed.model_dump(),
+        "called": [called.message.tool_calls[0].function.parsed_arguments.model_dump(), called.finish_reason],
+        "streamed_call": [
+            streamed_call.message.tool_calls[0].function.parsed_arguments.model_dump(),
+            streamed_call.finish_reason,
+        ],
+        "stopped": [stopped.message.content, stopped.finish_reason],
+        "cut": [cut.message.content, cut.finish_reason],
+        "image": seen.choices[0].message.content.rsplit("/", 1)[-1],
+    }
 
 
 def main(base_url, key):
@@ -42,6 +85,8 @@ def main(base_url, key):
         stream.until_done()
         summary["helper"] = stream.get_final_completion().choices[0].message.content
 
+    summary["asked"] = formats(client)
+
     summary["errors"] = []
     wrong_key = client.with_options(api_key="wrong")
     for asked in (
@@ -50,6 +95,7 @@ def main(base_url, key):
         lambda: wrong_key.models.list(),
         lambda: client.chat.completions.create(model="failing", messages=question),
         lambda: list(client.chat.completions.create(model="breaking", messages=question, stream=True)),
+        lambda: client.chat.completions.parse(model="json", messages=question, response_format=Place),
     ):
         try:
             asked()

@@ -1,5 +1,7 @@
 //! The conversation that a client sends, as messages of blocks, independent of the API that it arrives through.
 
+use super::Media;
+
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -76,7 +78,9 @@ pub enum Block {
     },
     /// Content of an unknown type, as its JSON, or as the type if that is too long.
     Unknown(String),
-    /// Content that no CLI can receive, such as an image.
+    /// An image, a sound or a file.
+    Media(Media),
+    /// Content that no CLI can receive, such as the id of a file.
     Attachment {
         /// Its type, in the client's terms.
         kind: String,
@@ -103,7 +107,9 @@ impl Block {
     fn is_blank(&self) -> bool {
         match self {
             Self::Text(text) | Self::Context(text) | Self::Reasoning(text) => text.trim().is_empty(),
-            Self::Call { .. } | Self::Result { .. } | Self::Unknown(_) | Self::Attachment { .. } => false,
+            Self::Call { .. } | Self::Result { .. } | Self::Unknown(_) | Self::Media(_) | Self::Attachment { .. } => {
+                false
+            }
         }
     }
 }
@@ -124,7 +130,9 @@ pub enum ConversationError {
     )]
     NothingToAnswer,
     /// The question contains something that no CLI can receive.
-    #[error("a part of the type `{kind}` cannot be given to a CLI: send text, or name a file of the repository")]
+    #[error(
+        "a part of the type `{kind}` cannot be given to a CLI: send its content in base64, the `http` URL of it, or text"
+    )]
     Attachment {
         /// Its type, in the client's terms.
         kind: String,
@@ -167,6 +175,33 @@ impl Conversation {
         self.task().filter(|message| message.role == Role::User).last()
     }
 
+    /// Returns whether the task has media.
+    pub fn has_media(&self) -> bool {
+        self.0.iter().flat_map(|message| &message.blocks).any(|block| matches!(block, Block::Media(_)))
+    }
+
+    /// The same conversation with media replaced by what names them to the agent.
+    #[must_use]
+    pub fn with_media_named(&self, mut name: impl FnMut(&Media) -> String) -> Self {
+        let mut messages = self.0.clone();
+        for block in messages.iter_mut().flat_map(|message| &mut message.blocks) {
+            if let Block::Media(media) = block {
+                *block = Block::Attachment { kind: media.mime.clone(), shown: name(media) };
+            }
+        }
+        Self(messages)
+    }
+
+    /// Replaces the media of answered messages, since the agent has received them then.
+    fn forget_media(&mut self) {
+        let task = self.task_start();
+        for block in self.0[..task].iter_mut().flat_map(|message| &mut message.blocks) {
+            if let Block::Media(Media { mime, shown, .. }) = block {
+                *block = Block::Attachment { kind: std::mem::take(mime), shown: std::mem::take(shown) };
+            }
+        }
+    }
+
     fn asks_something(&self) -> bool {
         let says = |message: &Message| !message.blocks.iter().all(Block::is_blank);
         let answered = self.task_start() > 0;
@@ -189,7 +224,8 @@ impl TryFrom<Vec<Message>> for Conversation {
         while messages.last().is_some_and(Message::is_empty_answer) {
             messages.pop();
         }
-        let conversation = Self(messages);
+        let mut conversation = Self(messages);
+        conversation.forget_media();
         let asked = conversation.question().map_or(&[][..], |message| &message.blocks);
         let attachment = asked.iter().find_map(|block| match block {
             Block::Attachment { kind, .. } => Some(kind.clone()),
@@ -205,6 +241,7 @@ impl TryFrom<Vec<Message>> for Conversation {
 
 #[cfg(test)]
 mod tests {
+    use super::super::MediaContent;
     use super::*;
 
     fn message(role: Role, text: &str) -> Message {
@@ -268,5 +305,32 @@ mod tests {
         assert!(
             Conversation::try_from(vec![image(Role::User), message(Role::Assistant, "1"), image(Role::Tool)]).is_ok()
         );
+    }
+
+    #[test]
+    fn media_are_kept_for_the_agent_until_they_are_answered() {
+        let media = |shown: &str| {
+            Block::Media(Media {
+                mime: "image/png".to_owned(),
+                content: MediaContent::Bytes([1][..].into()),
+                shown: shown.to_owned(),
+            })
+        };
+        let user = |block: Block| Message { role: Role::User, blocks: vec![block] };
+        let attached = |shown: &str| Block::Attachment { kind: "image/png".to_owned(), shown: shown.to_owned() };
+        let messages = vec![
+            user(media("[one]")),
+            message(Role::Assistant, "1"),
+            user(media("[two]")),
+            message(Role::User, "compare"),
+        ];
+        let conversation = Conversation::try_from(messages).unwrap();
+        let blocks = |conversation: &Conversation| -> Vec<Block> {
+            conversation.messages().iter().flat_map(|message| message.blocks.clone()).collect()
+        };
+        assert!(conversation.has_media());
+        assert_eq!(blocks(&conversation)[..3], [attached("[one]"), Block::Text("1".to_owned()), media("[two]")]);
+        let named = conversation.with_media_named(|media| format!("{} here", media.shown));
+        assert_eq!((blocks(&named)[2].clone(), named.has_media()), (attached("[two] here"), false));
     }
 }

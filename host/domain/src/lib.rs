@@ -12,6 +12,7 @@ mod event;
 mod failure;
 mod helper_scripts;
 mod limits;
+mod media;
 mod model;
 mod outcome;
 mod plan;
@@ -38,6 +39,7 @@ pub use helper_scripts::{HelperScripts, InvalidRepoPath, RepoPath};
 pub use limits::{
     ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
 };
+pub use media::{Media, MediaContent};
 pub use model::{CliTarget, EnvSetting, Keep, Model, Show, ShownAs, Target, Worktree};
 pub use outcome::{ExitStatus, KillReason, Outcome, StopReason};
 pub use plan::{Plan, PlanError, PlanFile};

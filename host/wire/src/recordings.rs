@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agentbay_domain::{Block, Conversation, Message};
+use agentbay_domain::{Block, Conversation, Media, Message};
 use serde_json::{Value, json};
 
 /// Compares what is decoded from the recorded requests of some clients with their golden files. `decode` returns `None` for a
@@ -83,6 +83,7 @@ fn block(block: &Block) -> String {
             let failed = if *is_error { ", failed" } else { "" };
             format!("result of {call} {}{failed}: {}", name.as_deref().unwrap_or_default(), shortened(text))
         }
+        Block::Media(Media { mime, content, shown }) => format!("media {mime}: {shown} {content:?}"),
         Block::Attachment { kind, shown } => format!("attachment {kind}: {}", shortened(shown)),
     }
 }

@@ -30,7 +30,16 @@ impl RunDir {
     /// # Errors
     /// The folder or a file cannot be written.
     pub fn write(&self, files: &[PlanFile]) -> Result<(), WorkspaceError> {
-        if files.is_empty() {
+        self.put(files.iter().map(|file| (file.name(), file.text().as_bytes())))
+    }
+
+    /// Writes files of these names, which are not those of a client, and contents into it.
+    ///
+    /// # Errors
+    /// The folder or a file cannot be written.
+    pub fn put<'a>(&self, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Result<(), WorkspaceError> {
+        let mut files = files.into_iter().peekable();
+        if files.peek().is_none() {
             return Ok(());
         }
         // The folder of all runs too: its owner could replace this folder.
@@ -38,11 +47,11 @@ impl RunDir {
             private_dir(runs)?;
         }
         private_dir(&self.path)?;
-        for file in files {
-            let path = self.path.join(file.name());
+        for (name, content) in files {
+            let path = self.path.join(name);
             let refuse =
                 |error: std::io::Error| WorkspaceError::Folder { path: path.clone(), reason: error.to_string() };
-            fs::write(&path, file.text()).map_err(refuse)?;
+            fs::write(&path, content).map_err(refuse)?;
         }
         Ok(())
     }

@@ -19,11 +19,8 @@ fn each_key_of_show_has_the_default_of_its_own() {
         "#,
     )]);
     let shown: Vec<Show> = folder.models().iter().map(|model| cli(model).show).collect();
-    let expected = [
-        (ShownAs::Text, ShownAs::Nothing),
-        (ShownAs::Reasoning, ShownAs::Text),
-        (ShownAs::Text, ShownAs::Reasoning),
-    ];
+    let expected =
+        [(ShownAs::Text, ShownAs::Nothing), (ShownAs::Reasoning, ShownAs::Text), (ShownAs::Text, ShownAs::Reasoning)];
     assert_eq!(shown, expected.map(|(tools, reasoning)| Show { tools, reasoning }));
 }
 

@@ -5,12 +5,13 @@
 //! must have a known form.
 
 mod client_text;
+mod media;
 mod message;
 mod part;
 
 pub(crate) use message::message;
 
-use agentbay_domain::{Block, Conversation, Message, Role, Usage};
+use agentbay_domain::{Block, Conversation, Media, Message, Role, Usage};
 
 use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
@@ -55,6 +56,7 @@ fn characters(messages: &[Message]) -> usize {
         | Block::Unknown(text)
         | Block::Reasoning(text)
         | Block::Attachment { shown: text, .. }
+        | Block::Media(Media { shown: text, .. })
         | Block::Result { text, .. } => [text.as_str(), ""],
         Block::Call { name, input, .. } => [name.as_str(), input],
     });

@@ -3,6 +3,7 @@
 
 use agentbay_domain::Block;
 
+use super::media;
 use crate::raw::{Kind, Raw};
 
 /// The maximum depth of parts within parts, as in a tool's result. A deeper part is kept as its JSON.
@@ -64,7 +65,7 @@ pub(super) fn reasoning(thought: Raw<'_>) -> Option<Block> {
     (!text.is_empty()).then_some(Block::Reasoning(text))
 }
 
-fn add_at(content: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
+pub(super) fn add_at(content: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
     match content.kind() {
         Kind::Null => {}
         Kind::Text => add_text(plain(content), blocks),
@@ -93,7 +94,7 @@ fn add_part(part: Raw<'_>, blocks: &mut Vec<Block>, depth: usize) {
             blocks.push(result_at(part, depth));
         }
         _ if word.ends_with("call") || word.ends_with("tooluse") => blocks.push(call(part)),
-        _ if is_media(&word) => add_media(part, kind, &word, blocks, depth),
+        _ if media::is_media(&word) => media::add(part, kind, &word, blocks, depth),
         _ => match text.or(refusal).or(transcript).or(content).or(parts).or(value) {
             Some(inner) if inner.kind() == Kind::Object => {
                 add_text(text_at(inner.field("value").unwrap_or(inner), depth), blocks)
@@ -135,36 +136,6 @@ fn guessed(part: Raw<'_>) -> &'static str {
     }
 }
 
-fn is_media(word: &str) -> bool {
-    ["image", "audio", "video", "file", "document", "inlinedata", "filedata", "media"]
-        .iter()
-        .any(|kind| word.contains(kind))
-}
-
-/// An image, a sound or a file; a document of plain text is that text.
-fn add_media(part: Raw<'_>, kind: String, word: &str, blocks: &mut Vec<Block>, depth: usize) {
-    let [source, file, inline, data] = part.fields(["source", "file", "inlineData", "fileData"]);
-    let inner = source.or(file).or(inline).or(data).unwrap_or(part);
-    let [form, text, content] = inner.fields(["type", "data", "content"]);
-    match form.and_then(Raw::text).as_deref() {
-        Some("text") if text.is_some() => return text.into_iter().for_each(|text| add_at(text, blocks, depth)),
-        Some("content") if content.is_some() => {
-            return content.into_iter().for_each(|content| add_at(content, blocks, depth));
-        }
-        _ => {}
-    }
-    let [media, mime] = inner.fields(["media_type", "mimeType"]);
-    let mime = media.or(mime).and_then(Raw::text).unwrap_or_default();
-    let what = ["image", "audio", "video"].into_iter().find(|what| word.contains(what) || mime.starts_with(what));
-    let name = [part, inner].into_iter().find_map(|of| {
-        let [filename, title, name] = of.fields(["filename", "title", "name"]);
-        filename.or(title).or(name).and_then(Raw::text)
-    });
-    let name: String = name.iter().flat_map(|name| name.chars()).filter(|c| !c.is_control()).take(200).collect();
-    let shown = format!("[{}{}{name}]", what.unwrap_or("file"), if name.is_empty() { "" } else { " " });
-    blocks.push(Block::Attachment { kind, shown });
-}
-
 fn result_at(result: Raw<'_>, depth: usize) -> Block {
     let [response, inner] = result.fields(["functionResponse", "toolResult"]);
     let inner = response.or(inner).unwrap_or(result);
@@ -204,12 +175,13 @@ fn words(block: Block) -> String {
         | Block::Reasoning(text)
         | Block::Result { text, .. }
         | Block::Attachment { shown: text, .. } => text,
+        Block::Media(media) => media.shown,
         Block::Call { name, input, .. } => format!("{name} {input}"),
     }
 }
 
 /// The text of a string, or the JSON of anything else.
-fn plain(value: Raw<'_>) -> String {
+pub(super) fn plain(value: Raw<'_>) -> String {
     value.text().unwrap_or_else(|| value.json().to_owned())
 }
 

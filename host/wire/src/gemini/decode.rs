@@ -207,7 +207,7 @@ mod tests {
             text: r#"{"output":"x"}"#.to_owned(),
             is_error: false,
         };
-        let image = Block::Attachment { kind: "inlineData".to_owned(), shown: "[image]".to_owned() };
+        let image = Block::Attachment { kind: "image/png".to_owned(), shown: "[image]".to_owned() };
         for (call_key, result_key, data_key, mime_key) in [
             ("functionCall", "functionResponse", "inlineData", "mimeType"),
             ("function_call", "function_response", "inline_data", "mime_type"),

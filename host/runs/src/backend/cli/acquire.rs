@@ -24,8 +24,9 @@ impl Cli {
         unwanted: &CancellationToken,
         cleanup: &mut Cleanup,
     ) -> Result<Process, CliError> {
-        let Launch { command, files, site, run_dir } = launch;
+        let Launch { command, files, attachments, site, run_dir } = launch;
         run_dir.write(&files)?;
+        run_dir.put(attachments.iter().map(|file| (&*file.name, &*file.content)))?;
         let workdir = site.workdir();
         site.lease(git, &mut cleanup.lease).await?;
         cleanup.additions = self.additions(git, &workdir).await?;

@@ -5,6 +5,7 @@
 //! (`text`) → `reader` → events → `replies`. A failure gets its words from `system` and `explain`.
 
 mod acquire;
+mod attachments;
 mod attempt;
 mod before;
 mod dry_run;

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use agentbay_domain::{Block, Conversation, Message, Role};
+use agentbay_domain::{Block, Conversation, Media, Message, Role};
 
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,10 +46,12 @@ fn piece<'a>(role: Role, block: &'a Block, all: &Conversation) -> Option<Piece<'
     let quoted = |label, text| Some(Piece::Quoted { label, text });
     match block {
         Block::Text(text) | Block::Reasoning(text) if text.is_empty() => None,
-        Block::Text(text) | Block::Attachment { shown: text, .. } => match role {
-            Role::System | Role::Developer | Role::User => Some(Piece::Plain(text)),
-            Role::Assistant | Role::Tool | Role::Other => quoted(role.name().into(), text),
-        },
+        Block::Text(text) | Block::Attachment { shown: text, .. } | Block::Media(Media { shown: text, .. }) => {
+            match role {
+                Role::System | Role::Developer | Role::User => Some(Piece::Plain(text)),
+                Role::Assistant | Role::Tool | Role::Other => quoted(role.name().into(), text),
+            }
+        }
         Block::Context(text) => Some(Piece::Context(text)),
         Block::Unknown(text) => quoted("content of an unknown type".into(), text),
         Block::Reasoning(text) => quoted("assistant reasoning".into(), text),

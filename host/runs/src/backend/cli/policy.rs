@@ -171,6 +171,7 @@ mod tests {
             model: None,
             program: program.map(PathBuf::from),
             permission: Permission::default(),
+            show: agentbay_domain::Show::default(),
             max_repo_runs: NonZeroUsize::MIN,
             env: vec![("TOKEN".to_owned(), EnvSetting::Set("t".to_owned()))],
             options: vec![],

@@ -1,11 +1,14 @@
 //! The first step of an attempt: the turn, the plugin's plan for it, and the command that the plan amounts to. Nothing is
 //! started, and nothing is written but the run's own folder.
 
-use agentbay_domain::{AnswerFormat, Category, CliTarget, Framing, PlanFile, Turn};
+use std::path::Path;
+
+use agentbay_domain::{AnswerFormat, Category, CliTarget, Conversation, Failure, Framing, PlanFile, Turn};
 use agentbay_os::process::Command;
 use agentbay_plugin_host::{Driver, LoadedPlugin, Origin, Transcript};
 use agentbay_workspace::{Git, RunDir, WorkspaceSpec};
 
+use super::attachments::{self, Attachment};
 use super::error::{CliError, MissingPlugin, PolicyError};
 use super::policy::{self, Policy, Refusal};
 use super::prompt::{self, Around};
@@ -36,8 +39,31 @@ pub(super) struct Reading {
 pub(super) struct Launch {
     pub(super) command: Command,
     pub(super) files: Vec<PlanFile>,
+    pub(super) attachments: Vec<Attachment>,
     pub(super) site: WorkspaceSpec,
     pub(super) run_dir: RunDir,
+}
+
+/// What a CLI receives besides its prompt.
+#[derive(Clone, Copy)]
+struct Passed<'a> {
+    conversation: &'a Conversation,
+    run_dir: &'a Path,
+    /// The schema of the answer, by an option of the CLI. Else it is in the prompt.
+    schema: bool,
+    /// The private folder, by an option of the CLI. Else the CLI may refuse the agent to read it.
+    folder: bool,
+}
+
+impl Passed<'_> {
+    fn by_options(&self) -> bool {
+        self.schema || self.folder
+    }
+}
+
+/// Returns whether a plugin refuses a turn for something that an option of the CLI or of the model would have to take.
+fn is_of_an_option(refused: &Failure) -> bool {
+    matches!(refused.category, Category::Validation | Category::Configuration)
 }
 
 impl Cli {
@@ -53,14 +79,22 @@ impl Cli {
         }
         let site = WorkspaceSpec::new(model, target, attempt.run);
         let run_dir = RunDir::new(&context.runs_dir, attempt.id);
-        let by_option = description.features.output_schema && attempt.check.is_some_and(|check| check.is_strict());
-        let mut turn = self.turn(attempt, plugin, git, &site, &run_dir, by_option).await?;
+        let (conversation, attachments) = attachments::named(&attempt.request.conversation, run_dir.path());
+        let features = &description.features;
+        let mut passed = Passed {
+            conversation: &conversation,
+            run_dir: run_dir.path(),
+            schema: features.output_schema && attempt.check.is_some_and(|check| check.is_strict()),
+            folder: features.extra_dirs && !attachments.is_empty(),
+        };
+        let mut turn = self.turn(attempt, plugin, git, &site, passed).await?;
 
         let mut instance = plugin.instance(&limits.for_turn(turn.json_len())).await?;
         let mut planned = instance.prepare(&turn).await?;
-        if by_option && matches!(&planned, Err(refused) if refused.category == Category::Validation) {
-            // The schema is too long, or the model has no option for it.
-            turn = self.turn(attempt, plugin, git, &site, &run_dir, false).await?;
+        if passed.by_options() && matches!(&planned, Err(refused) if is_of_an_option(refused)) {
+            // The schema is too long, or the model has no option for it or for a folder.
+            passed = Passed { schema: false, folder: false, ..passed };
+            turn = self.turn(attempt, plugin, git, &site, passed).await?;
             planned = instance.prepare(&turn).await?;
         }
         let plan = planned.map_err(CliError::Refused)?;
@@ -81,19 +115,17 @@ impl Cli {
         let (framing, max_notices) = (description.framing, limits.notices);
         Ok(Prepared {
             dialog: Dialog { turn, reading: Reading { framing, transcript, max_notices } },
-            launch: Launch { command, files, site, run_dir },
+            launch: Launch { command, files, attachments, site, run_dir },
         })
     }
 
-    /// The turn. The CLI receives the schema of the answer by an option of its own, or in the prompt.
     async fn turn(
         &self,
         attempt: &Attempt<'_>,
         plugin: &LoadedPlugin,
         git: &Git,
         site: &WorkspaceSpec,
-        run_dir: &RunDir,
-        schema_by_option: bool,
+        passed: Passed<'_>,
     ) -> Result<Turn, CliError> {
         let CliTarget { agent_file, helpers, model, permission, options, .. } = &*self.target;
         let request = attempt.request;
@@ -106,23 +138,24 @@ impl Cli {
             helpers: helpers.as_ref(),
             resumed: request.session.is_some(),
             separate_system: plugin.description().features.system_prompt,
-            format: (!schema_by_option).then_some(&request.ask.format),
+            format: (!passed.schema).then_some(&request.ask.format),
         };
-        let prompt = prompt::build(&request.conversation, around);
+        let prompt = prompt::build(passed.conversation, around);
+        let run_dir = passed.run_dir.display().to_string();
         Ok(Turn {
             prompt: prompt.prompt,
             system: prompt.system,
             model: model.clone(),
             permission: *permission,
             workdir: site.workdir().display().to_string(),
-            extra_dirs: Vec::new(),
+            extra_dirs: if passed.folder { vec![run_dir.clone()] } else { Vec::new() },
             session: request.session.as_ref().map(ToString::to_string),
             output_schema: match &request.ask.format {
-                AnswerFormat::Schema(schema) if schema_by_option => Some(schema.json.clone()),
+                AnswerFormat::Schema(schema) if passed.schema => Some(schema.json.clone()),
                 AnswerFormat::Schema(_) | AnswerFormat::Json | AnswerFormat::Text => None,
             },
             partial: request.partial,
-            run_dir: run_dir.path().display().to_string(),
+            run_dir,
             options: options.clone(),
         })
     }

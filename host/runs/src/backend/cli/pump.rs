@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use agentbay_domain::{
-    Category, CliTarget, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId, StopReason,
-    StreamName, Turn, UsageTally,
+    Category, CliTarget, Event, ExitStatus, Failure, Framing, KillReason, Model, Outcome, PluginId, SessionId,
+    StopReason, StreamName, Turn, UsageTally,
 };
 use agentbay_os::process::{Child, ChildEvent};
 use agentbay_plugin_host::CallError;
@@ -362,8 +362,9 @@ impl Pump<'_> {
             return;
         }
         for reply in answer.take().into_iter().flat_map(|text| self.replies.of(Event::Text(text))) {
-            // A run that ended meanwhile has no reader.
-            drop(self.attempt.run_in_time(self.delivery.send(reply)).await);
+            if self.attempt.run_in_time(self.delivery.send(reply)).await.is_err() {
+                return;
+            }
         }
     }
 
