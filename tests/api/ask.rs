@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Machine, Proxy, Streamed, chat, codex_says, is_alive, wait_for};
+use crate::support::{Machine, Proxy, Streamed, chat, codex_says};
 
 /// A model whose output is passed on as it arrives.
 const CONFIG: &str = "
@@ -19,9 +19,13 @@ fn ask(fields: &Value) -> Value {
     body
 }
 
-fn streamed(proxy: &Proxy, mut body: Value) -> Streamed {
+fn with_stream(mut body: Value) -> Value {
     body["stream"] = true.into();
-    let (head, events) = proxy.stream_of(&body);
+    body
+}
+
+fn streamed(proxy: &Proxy, body: Value) -> Streamed {
+    let (head, events) = proxy.stream_of(&with_stream(body));
     assert_eq!(head.status, 200, "{head:?}");
     Streamed::read(events)
 }
@@ -42,15 +46,18 @@ fn schema() -> Value {
 }
 
 #[test]
-fn an_answer_ends_before_a_stop_sequence_or_at_its_maximum_and_the_cli_is_ended() {
+fn an_answer_ends_before_a_stop_sequence_or_at_its_maximum_and_the_agent_works_on() {
     for (asked, content, reason) in [
         (json!({"stop": ["here", " am"]}), "I", "stop"),
         (json!({"max_tokens": 1}), "I am", "length"),
         (json!({"max_completion_tokens": 1, "max_tokens": 1000}), "I am", "length"),
     ] {
         let machine = Machine::configured(CONFIG);
-        let processes = machine.hanging("cli", "I am here");
+        // It continues as soon as there is a file.
+        let open = machine.name("open");
+        machine.stand_in("cli", &["gate", &open, "I am here", " and I work on"]);
         let proxy = machine.serve();
+        std::fs::write(&open, "").unwrap();
         let answer = proxy.complete(&ask(&asked)).json();
         let choice = &answer["choices"][0];
         assert_eq!(
@@ -59,15 +66,17 @@ fn an_answer_ends_before_a_stop_sequence_or_at_its_maximum_and_the_cli_is_ended(
             "{answer}"
         );
         assert_eq!((&answer["usage"]["completion_tokens"], &answer["usage"]["estimated"]), (&1.into(), &true.into()));
-        for file in processes {
-            wait_for("the end of the CLI", || !is_alive(&file));
-        }
-        std::fs::remove_dir_all(machine.path("alive")).unwrap();
-        machine.hanging("cli", "I am here");
-        let streamed = streamed(&proxy, ask(&asked));
+        proxy.logged(&["the CLI has ended", "exit code 0"]);
+        std::fs::remove_file(&open).unwrap();
+        let (head, mut events) = proxy.stream_of(&with_stream(ask(&asked)));
+        assert_eq!(head.status, 200, "{head:?}");
+        let first: String = std::iter::from_fn(|| events.data()).find(|data| data.contains("\"I")).unwrap();
+        std::fs::write(&open, "").unwrap();
+        let rest = Streamed::read(events);
         assert_eq!(
-            (&*streamed.content, streamed.finish_reason.as_deref(), streamed.done),
-            (content, Some(reason), true)
+            (rest.content.as_str(), rest.finish_reason.as_deref(), rest.done),
+            ("", Some(reason), true),
+            "{first}"
         );
     }
 }

@@ -57,9 +57,10 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    /// Returns whether nothing that follows can be part of the answer, so that the backend can stop.
-    pub(crate) fn is_complete(&self) -> bool {
-        self.shape.as_ref().is_some_and(Shape::is_complete)
+    /// Returns whether the answer cannot be delivered any more, so that the backend can stop. An agent whose text is complete
+    /// works on: most clients set a maximum that no work of an agent has in mind.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.shape.as_ref().is_some_and(Shape::is_too_long)
     }
 
     /// Ends the delivery.

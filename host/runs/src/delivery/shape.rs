@@ -75,9 +75,14 @@ impl Shape {
         }
     }
 
-    /// Returns whether nothing that follows can be part of the answer.
-    pub(super) fn is_complete(&self) -> bool {
-        self.end.reached().is_some() || self.collected.as_ref().is_some_and(Collected::is_too_long)
+    /// Returns whether no text that follows can be part of the answer.
+    fn is_complete(&self) -> bool {
+        self.end.reached().is_some() || self.is_too_long()
+    }
+
+    /// Returns whether more text was collected than is allowed.
+    pub(super) fn is_too_long(&self) -> bool {
+        self.collected.as_ref().is_some_and(Collected::is_too_long)
     }
 
     /// Returns whether its check may take long.

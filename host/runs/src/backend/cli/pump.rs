@@ -45,8 +45,8 @@ enum Cut {
     Plugin(CallError),
     /// The process has to be killed.
     Kill(KillReason),
-    /// Nothing that follows can be part of the answer. The process is ended: nobody could read what it still does.
-    Complete,
+    /// The answer is too long to be delivered.
+    TooLong,
 }
 
 impl From<CallError> for Cut {
@@ -97,7 +97,7 @@ pub(super) async fn converse(
         // Nothing can read what the process still prints.
         Err(Cut::Plugin(error)) => (CliError::Plugin(error).into_failure().into(), true),
         Err(Cut::Kill(reason)) => (pump.interrupted(reason).await, true),
-        Err(Cut::Complete) => (Outcome::Finished { stop: StopReason::EndTurn, answer: None }, true),
+        Err(Cut::TooLong) => (Outcome::Finished { stop: StopReason::EndTurn, answer: None }, true),
     };
     pump.finish(outcome, is_unwanted).await
 }
@@ -143,8 +143,8 @@ impl Pump<'_> {
             if let Some(verdict) = self.verdict.take_if(|_| self.settles.is_none_or(|end| end <= Instant::now())) {
                 return Ok(verdict);
             }
-            if self.delivery.is_complete() {
-                return Err(Cut::Complete);
+            if self.delivery.has_failed() {
+                return Err(Cut::TooLong);
             }
             let due = self.streams.due().filter(|due| *due < idle);
             match timeout_at(due.unwrap_or(idle), self.child.next()).await {
