@@ -486,6 +486,21 @@ fn an_answer_ends_where_the_client_wants_it_and_is_the_json_that_it_wants() {
 }
 
 #[test]
+fn empty_pieces_that_a_client_keeps_in_its_history_leave_no_trace() {
+    let (_machine, proxy) = Machine::echo();
+    let model = |part: Value| json!({"role": "model", "parts": [part]});
+    let body = json!({"contents": [
+        {"role": "user", "parts": [{"text": "one"}]},
+        model(json!({"text": "", "thought": true})),
+        model(json!({"text": "1"})),
+        model(json!({"text": ""})),
+        {"role": "user", "parts": [{"text": "two"}]},
+    ]});
+    let expected = "Previous conversation context:\nuser: one\n\nassistant:\n> 1\n\n--- USER TASK ---\ntwo";
+    assert_eq!(generate(&proxy, "echo", &body).json()["candidates"][0]["content"]["parts"], text(expected));
+}
+
+#[test]
 fn parameters_without_effect_are_named_in_a_header() {
     let (_machine, proxy) = Machine::echo();
     let mut body = contents("hi");

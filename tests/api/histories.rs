@@ -201,7 +201,7 @@ fn answered(proxy: &Proxy, body: &str, planted: &[String]) -> Result<bool, TestC
 fn five_hundred_changed_histories_are_answered_or_refused_and_nothing_in_them_is_lost() {
     let recorded = fs::read_to_string(fixtures().join("histories.jsonl")).unwrap();
     let recorded: Vec<Value> = recorded.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\n");
+    let machine = Machine::configured("[models.echo]\ndriver = \"echo\"\nrepo = \".\"\nchores = \"run\"\n");
     let proxy = machine.serve();
     let (tried, found) = (Cell::new(0), Cell::new(0));
     let config = Config { cases: CASES, failure_persistence: None, max_shrink_iters: 100, ..Config::default() };
