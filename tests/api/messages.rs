@@ -361,3 +361,24 @@ fn case_043_system_turns_reasoning_and_unknown_blocks_are_accepted() {
                     --- USER TASK ---\nS1\nS2\nc";
     assert_eq!(prompt(&proxy, &body), expected);
 }
+
+#[test]
+fn a_stream_that_failed_costs_no_second_run_if_it_is_repeated_as_a_whole_request() {
+    let machine = Machine::configured(CONFIG);
+    machine.script("cli", "cat >/dev/null; echo >> ../tries; echo half an answer; echo boom >&2; exit 3");
+    let tries = || fs::read_to_string(machine.path("tries")).unwrap().lines().count();
+    let proxy = machine.serve();
+    let body = with(ask("m", "hi"), "max_tokens", 128_000.into());
+    let (head, events) = proxy.events(&post(&streamed(&body)));
+    let last = events.map(event).last().expect("an event");
+    assert_eq!((head.status, &last["type"]), (200, &"error".into()), "{last}");
+    let again = proxy.send(&post(&with(with(body.clone(), "stream", false.into()), "max_tokens", 64_000.into())));
+    assert_eq!(error(&again), (500, "api_error".to_owned(), "CLI failed: boom".to_owned()));
+    assert_eq!(
+        (again.header("x-should-retry"), again.header("x-agentbay-remembered").is_some()),
+        (Some("false"), true)
+    );
+    assert_eq!(tries(), 1);
+    assert_eq!(proxy.send(&post(&ask("m", "something else"))).status, 500);
+    assert_eq!(tries(), 2);
+}

@@ -46,6 +46,11 @@ pub(super) fn of_parts(headers: &HeaderMap, parts: &[&[u8]]) -> Identity {
     Identity { request, key, repeated, rerun }
 }
 
+/// Returns the identity of a request that a client repeats in another form: a failure is remembered for all that ask the same.
+pub(super) fn of_question(headers: &HeaderMap, body: &[u8], question: &[&[u8]]) -> Identity {
+    Identity { request: of_parts(headers, question).request, ..of(headers, body) }
+}
+
 /// The number in a header: alone, or as `attempt=2; max=3`.
 fn count(value: &HeaderValue) -> Option<u32> {
     let value = value.to_str().ok()?;
@@ -102,6 +107,17 @@ mod tests {
             assert_eq!(repeated, [false, true], "{name}");
         }
         assert!(!identity(&[], "a").repeated);
+    }
+
+    #[test]
+    fn a_request_in_another_form_asks_the_same_with_a_key_of_its_own() {
+        let [streamed, whole] = ["a, streamed", "a"].map(|body| {
+            let headers = [(RETRY_COUNT.parse().unwrap(), HeaderValue::from_static("0"))].into_iter().collect();
+            of_question(&headers, body.as_bytes(), &[b"a"])
+        });
+        assert_eq!(streamed.request, whole.request);
+        assert_ne!(streamed.key.map(|key| key.key), whole.key.map(|key| key.key));
+        assert_ne!(identity(&[], "b").request, whole.request);
     }
 
     #[test]

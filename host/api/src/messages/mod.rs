@@ -8,8 +8,8 @@ mod stream;
 mod tests;
 mod whole;
 
-use agentbay_runs::{Request, UnknownModel};
-use agentbay_wire::messages::{CountRequest, MessageMeta, MessagesRequest, TokenCount, decode, decode_count};
+use agentbay_runs::{Identity, Request, UnknownModel};
+use agentbay_wire::messages::{CountRequest, MessageMeta, MessagesRequest, Question, TokenCount, decode, decode_count};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -31,7 +31,7 @@ pub(super) async fn create(
     let limits = state.snapshots.newest().limits.http;
     let session = run_headers::session_header(&headers)?;
     let body = body::read(body, limits.body).await?;
-    let identity = request_identity::of(&headers, &body);
+    let identity = identity(&headers, &body);
     let MessagesRequest { model, conversation, ask, stream, thinking, input_tokens } = decode(&body)?;
     let request = Request { model: model.clone(), conversation, ask, partial: stream, session };
     let Started { run, chore } = chores::start(&state, &headers, &body, request, identity)?;
@@ -43,6 +43,12 @@ pub(super) async fn create(
         answer::whole(run, WholeMessage { meta, thinking }, limits).await
     };
     Ok(chores::name_in(answer, chore))
+}
+
+fn identity(headers: &HeaderMap, body: &[u8]) -> Identity {
+    let question = Question::read(body);
+    let parts = question.as_ref().map(Question::parts).unwrap_or_default();
+    request_identity::of_question(headers, body, &parts.iter().map(AsRef::as_ref).collect::<Vec<_>>())
 }
 
 /// Answers with the estimated tokens of a request.
