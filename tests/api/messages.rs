@@ -164,6 +164,33 @@ fn reasoning_is_a_block_before_the_text_if_the_client_asks_for_it() {
 }
 
 #[test]
+fn a_forced_tool_is_answered_as_its_call() {
+    let machine = Machine::configured(CONFIG);
+    machine.script("cli", "cat >/dev/null; echo '```json'; echo '{\"city\": \"Rome\"}'; echo '```'");
+    let proxy = machine.serve();
+    let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    let mut body = ask("m", "Where?");
+    body["tools"] = json!([{"name": "other"}, {"name": "place", "input_schema": schema}]);
+    body["tool_choice"] = json!({"type": "tool", "name": "place"});
+    body["top_k"] = 5.into();
+    let answer = proxy.send(&post(&body));
+    let message = answer.json();
+    let call = &message["content"][0];
+    let expected = json!({"type": "tool_use", "id": call["id"], "name": "place", "input": {"city": "Rome"}});
+    assert_eq!((&message["content"], &message["stop_reason"]), (&json!([expected]), &"tool_use".into()));
+    assert_eq!(answer.header("x-agentbay-ignored"), Some("top_k"));
+    let run = message["id"].as_str().unwrap().trim_start_matches("msg_");
+    assert_eq!(call["id"], format!("toolu_{run}"));
+
+    let events = events(&proxy, &body);
+    let begin = &events[1]["content_block"];
+    assert_eq!((&begin["type"], &begin["name"], &begin["input"]), (&"tool_use".into(), &"place".into(), &json!({})));
+    let pieces = events.iter().filter_map(|event| event["delta"]["partial_json"].as_str());
+    assert_eq!(serde_json::from_str::<Value>(&pieces.collect::<String>()).unwrap(), json!({"city": "Rome"}));
+    assert!(events.iter().any(|event| event["delta"]["stop_reason"] == "tool_use"), "{events:?}");
+}
+
+#[test]
 fn instructions_are_a_field_parts_or_messages() {
     let (_machine, proxy) = Machine::echo();
     let body = ask("echo", "hi");

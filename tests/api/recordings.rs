@@ -62,6 +62,12 @@ fn recorded_requests_of_anthropic_s_clients_are_answered_or_refused_as_reviewed(
             if let Some(refused) = decoded["refused"].as_str() {
                 let answer = proxy.send(&request(recorded));
                 assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &refused.into()), "{name}");
+            } else if !decoded["format"].is_null() {
+                // The title of a session is a chore. Otherwise the model repeats the prompt, which is no JSON.
+                let (is_chore, answer) = (name.contains("title"), proxy.send(&request(recorded)));
+                assert_eq!(answer.header("x-agentbay-chore").is_some(), is_chore, "{name}: {answer:?}");
+                let end = if is_chore { "{\"type\":\"message_stop\"}" } else { "{\"type\":\"error\",\"error\":" };
+                assert!(answer.body.contains(end), "{name}: {answer:?}");
             } else if decoded["stream"] == true {
                 let (head, events) = proxy.events(&request(recorded));
                 let last = events.last();

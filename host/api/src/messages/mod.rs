@@ -9,7 +9,9 @@ mod tests;
 mod whole;
 
 use agentbay_runs::{Identity, Request, UnknownModel};
-use agentbay_wire::messages::{CountRequest, MessageMeta, MessagesRequest, Question, TokenCount, decode, decode_count};
+use agentbay_wire::messages::{
+    Call, CountRequest, MessageMeta, MessagesRequest, Question, TokenCount, decode, decode_count,
+};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
@@ -32,17 +34,20 @@ pub(super) async fn create(
     let session = run_headers::session_header(&headers)?;
     let body = body::read(body, limits.body).await?;
     let identity = identity(&headers, &body);
-    let MessagesRequest { model, conversation, ask, stream, thinking, input_tokens } = decode(&body)?;
+    let decoded = decode(&body)?;
+    let MessagesRequest { model, conversation, ask, call, stream, thinking, input_tokens, ignored } = decoded;
     let request = Request { model: model.clone(), conversation, ask, partial: stream, session };
     let Started { run, chore } = chores::start(&state, &headers, &body, request, identity)?;
     drop(body);
     let meta = MessageMeta { id: format!("msg_{}", run.id()), model };
-    let answer = if stream {
-        answer::stream(run, Events::new(meta, thinking, input_tokens), sse::HEADERS, limits).await
+    let call = call.map(|name| Call { id: format!("toolu_{}", run.id()), name });
+    let mut response = if stream {
+        answer::stream(run, Events::new(meta, call, thinking, input_tokens), sse::HEADERS, limits).await
     } else {
-        answer::whole(run, WholeMessage { meta, thinking }, limits).await
+        answer::whole(run, WholeMessage { meta, call, thinking }, limits).await
     };
-    Ok(chores::name_in(answer, chore))
+    run_headers::apply_ignored(&ignored, response.headers_mut());
+    Ok(chores::name_in(response, chore))
 }
 
 fn identity(headers: &HeaderMap, body: &[u8]) -> Identity {

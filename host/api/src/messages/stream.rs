@@ -2,7 +2,7 @@
 
 use agentbay_domain::Usage;
 use agentbay_runs::BlockKind;
-use agentbay_wire::messages::{Content, Delta, Event, Message, MessageMeta, Stop, WireUsage};
+use agentbay_wire::messages::{Call, Content, Delta, Event, Message, MessageMeta, Stop, WireUsage};
 use axum::body::Bytes;
 
 use crate::answer::{Encoder, End, Frames};
@@ -13,6 +13,7 @@ use crate::surface::Surface;
 /// Encodes an answer as events.
 pub(super) struct Events {
     meta: MessageMeta,
+    call: Option<Call>,
     thinking: bool,
     input_tokens: u64,
     /// The position of the open block, or of the next one.
@@ -20,9 +21,10 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// The events of a message. Its reasoning is left out without `thinking`. The tokens of the request are an estimate.
-    pub(super) fn new(meta: MessageMeta, thinking: bool, input_tokens: u64) -> Self {
-        Self { meta, thinking, input_tokens, index: 0 }
+    /// The events of a message, whose text may be the arguments of a call. Its reasoning is left out without `thinking`. The tokens
+    /// of the request are an estimate.
+    pub(super) fn new(meta: MessageMeta, call: Option<Call>, thinking: bool, input_tokens: u64) -> Self {
+        Self { meta, call, thinking, input_tokens, index: 0 }
     }
 }
 
@@ -38,17 +40,19 @@ impl Encoder for Events {
     }
 
     fn open(&mut self, kind: BlockKind, frames: &mut Frames) {
-        let content_block = match kind {
-            BlockKind::Text => Content::Text { text: String::new() },
-            BlockKind::Reasoning => Content::Thinking { thinking: String::new(), signature: "" },
+        let content_block = match (kind, &self.call) {
+            (BlockKind::Text, None) => Content::Text { text: String::new() },
+            (BlockKind::Text, Some(call)) => call.begin(),
+            (BlockKind::Reasoning, _) => Content::Thinking { thinking: String::new(), signature: "" },
         };
         frames.push_back(frame(&Event::ContentBlockStart { index: self.index, content_block }));
     }
 
     fn add(&mut self, kind: BlockKind, text: &str, frames: &mut Frames) {
-        let delta = match kind {
-            BlockKind::Text => Delta::TextDelta { text },
-            BlockKind::Reasoning => Delta::ThinkingDelta { thinking: text },
+        let delta = match (kind, &self.call) {
+            (BlockKind::Text, None) => Delta::TextDelta { text },
+            (BlockKind::Text, Some(_)) => Delta::InputJsonDelta { partial_json: text },
+            (BlockKind::Reasoning, _) => Delta::ThinkingDelta { thinking: text },
         };
         frames.push_back(frame(&Event::ContentBlockDelta { index: self.index, delta }));
     }
@@ -63,7 +67,7 @@ impl Encoder for Events {
 
     fn finish(&mut self, end: End, frames: &mut Frames) {
         let usage = WireUsage::of(end.usage, end.usage_estimated);
-        frames.push_back(frame(&Event::MessageDelta { delta: Stop::from(&end.stop), usage }));
+        frames.push_back(frame(&Event::MessageDelta { delta: Stop::of(&end.stop, self.call.is_some()), usage }));
         frames.push_back(frame(&Event::MessageStop));
     }
 

@@ -34,12 +34,12 @@ async fn body(response: Response) -> (u16, String) {
 }
 
 async fn streamed(steps: Vec<Step>, thinking: bool) -> (u16, String) {
-    let events = Events::new(meta(), thinking, 3);
+    let events = Events::new(meta(), None, thinking, 3);
     body(answer::stream(Run::lost_after(steps).await, events, sse::HEADERS, HttpLimits::default()).await).await
 }
 
 async fn whole(steps: Vec<Step>, thinking: bool) -> Value {
-    let encoder = WholeMessage { meta: meta(), thinking };
+    let encoder = WholeMessage { meta: meta(), call: None, thinking };
     let (_, json) = body(answer::whole(Run::lost_after(steps).await, encoder, HttpLimits::default()).await).await;
     serde_json::from_str(&json).unwrap()
 }

@@ -2,6 +2,7 @@
 
 use agentbay_domain::{StopReason, Usage};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::tokens::clamped;
 
@@ -47,6 +48,24 @@ pub enum Content {
         /// Empty while the block is streamed.
         signature: &'static str,
     },
+    /// The call that the client forced.
+    ToolUse {
+        /// `toolu_` and the id of the run.
+        id: String,
+        /// The tool.
+        name: String,
+        /// The arguments; an empty object while the block is streamed.
+        input: Box<RawValue>,
+    },
+}
+
+/// The call that a client forced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Its id.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
 }
 
 /// Why an answer ended; all keys are null before that.
@@ -89,9 +108,26 @@ impl Content {
     }
 }
 
-impl From<&StopReason> for Stop {
-    fn from(stop: &StopReason) -> Self {
+impl Call {
+    /// The call with these arguments. What is not JSON stays text.
+    pub fn with(self, input: String) -> Content {
+        match serde_json::from_str::<Box<RawValue>>(&input) {
+            Ok(input) => Content::ToolUse { id: self.id, name: self.name, input },
+            Err(_) => Content::Text { text: input },
+        }
+    }
+
+    /// The call before its arguments.
+    pub fn begin(&self) -> Content {
+        self.clone().with("{}".to_owned())
+    }
+}
+
+impl Stop {
+    /// The end of an answer, which may be a call.
+    pub fn of(stop: &StopReason, is_call: bool) -> Self {
         let (stop_reason, stop_sequence) = match stop {
+            StopReason::EndTurn | StopReason::StopSequence(_) if is_call => ("tool_use", None),
             StopReason::EndTurn => ("end_turn", None),
             // Not `pause_turn`, at which clients continue by themselves: each time is another run.
             StopReason::MaxTurns | StopReason::MaxTokens => ("max_tokens", None),
@@ -131,8 +167,10 @@ mod tests {
             (StopReason::StopSequence("END".to_owned()), "stop_sequence", Some("END")),
         ] {
             let expected = serde_json::json!({"stop_reason": reason, "stop_sequence": sequence});
-            assert_eq!(serde_json::to_value(Stop::from(&stop)).unwrap(), expected);
+            assert_eq!(serde_json::to_value(Stop::of(&stop, false)).unwrap(), expected);
         }
+        let call = serde_json::json!({"stop_reason": "tool_use", "stop_sequence": null});
+        assert_eq!(serde_json::to_value(Stop::of(&StopReason::EndTurn, true)).unwrap(), call);
     }
 
     #[test]

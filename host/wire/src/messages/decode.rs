@@ -5,9 +5,10 @@ use agentbay_domain::{AnswerFormat, Ask, Conversation};
 use crate::answer_format;
 use crate::body;
 use crate::conversation::{self, Field};
+use crate::forced_tool;
+use crate::ignored;
 use crate::malformed::Malformed;
 use crate::raw::{Kind, Raw};
-use crate::tool_choice;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,13 +19,31 @@ pub struct MessagesRequest {
     pub conversation: Conversation,
     /// What the answer must be like.
     pub ask: Ask,
+    /// The name of the tool that the client forces: the answer is a call of it.
+    pub call: Option<String>,
     /// Whether the answer is streamed.
     pub stream: bool,
     /// Whether the answer has the agent's reasoning.
     pub thinking: bool,
     /// The estimated tokens of the request, for the beginning of a stream.
     pub input_tokens: u64,
+    /// The parameters without effect.
+    pub ignored: Vec<String>,
 }
+
+/// The keys with an effect.
+const USED: [&str; 10] = [
+    "model",
+    "messages",
+    "system",
+    "max_tokens",
+    "stop_sequences",
+    "stream",
+    "thinking",
+    "output_config",
+    "output_format",
+    "tool_choice",
+];
 
 /// Decodes a request. Unknown keys are ignored.
 ///
@@ -36,13 +55,20 @@ pub fn decode(body: &[u8]) -> Result<MessagesRequest, Malformed> {
     let [model, messages, system, stream] = body.fields(["model", "messages", "system", "stream"]);
     let [choice, tools, thinking] = body.fields(["tool_choice", "tools", "thinking"]);
     let model = body::model(model)?;
-    tool_choice::require_free(choice)?;
     let stream = body::stream(stream)?;
-    let ask = ask(body)?;
+    let mut ask = ask(body)?;
+    let mut ignored = ignored::of(body, &USED);
+    let forced = forced_tool::read(choice, tools, forced_tool::Fields { choice: "tool_choice", tools: "tools" })?;
+    let call = forced.map(|schema| {
+        ignored.retain(|name| name != "tools");
+        let name = schema.name.clone();
+        ask.format = AnswerFormat::Schema(schema);
+        name
+    });
     let conversation = conversation::read(conversation::instructions(system), messages, MESSAGES)?;
     let input_tokens = conversation::tokens(conversation.messages(), tools);
     let thinking = thinking.is_some_and(shows_thinking);
-    Ok(MessagesRequest { model, conversation, ask, stream, thinking, input_tokens })
+    Ok(MessagesRequest { model, conversation, ask, call, stream, thinking, input_tokens, ignored })
 }
 
 pub(super) const MESSAGES: Field = Field {
@@ -127,7 +153,8 @@ mod tests {
             (with("max_tokens", json!("many")), "\"max_tokens\"", "positive"),
             (with("stop_sequences", json!(7)), "\"stop_sequences\"", "list of texts"),
             (with("stop_sequences", json!(["a", {}])), "\"stop_sequences\"", "list of texts"),
-            (with("tool_choice", json!({"type": "tool", "name": "f"})), "\"tool_choice\"", "own tools"),
+            (with("tool_choice", json!({"type": "any"})), "\"tool_choice\"", "own tools"),
+            (with("tool_choice", json!({"type": "tool", "name": "f"})), "\"tool_choice\"", "does not have"),
             (with("output_config", json!({"format": {"type": "xml"}})), "\"output_config.format\"", "unknown"),
             (with("output_config", json!({"format": {"type": "json_schema"}})), "\"output_config.format\"", "has none"),
             (json!("x"), "null", "not a JSON object"),
@@ -148,6 +175,21 @@ mod tests {
         assert_eq!(decoded(&body).unwrap().ask, expected);
         let older = with("output_format", json!({"schema": {"type": "object"}}));
         assert_eq!(decoded(&older).unwrap().ask.format, AnswerFormat::Schema(schema));
+    }
+
+    #[test]
+    fn a_forced_tool_is_the_format_of_the_answer() {
+        let mut body = with("tool_choice", json!({"type": "tool", "name": "f"}));
+        body["tools"] = json!([{"name": "g"}, {"name": "f", "input_schema": {"type": "object"}}]);
+        body["top_k"] = 5.into();
+        let read = decoded(&body).unwrap();
+        let schema = AnswerSchema { name: "f".to_owned(), json: r#"{"type":"object"}"#.to_owned() };
+        assert_eq!((read.call.as_deref(), read.ask.format), (Some("f"), AnswerFormat::Schema(schema)));
+        assert_eq!(read.ignored, ["top_k"]);
+        body["tool_choice"] = json!({"type": "auto"});
+        let read = decoded(&body).unwrap();
+        assert_eq!((read.call, read.ask.format), (None, AnswerFormat::Text));
+        assert_eq!(read.ignored, ["tools", "top_k"]);
     }
 
     #[test]

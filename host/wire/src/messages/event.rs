@@ -59,6 +59,11 @@ pub enum Delta<'a> {
         /// The new text.
         thinking: &'a str,
     },
+    /// Of the arguments of a call.
+    InputJsonDelta {
+        /// A part of the JSON.
+        partial_json: &'a str,
+    },
     /// The end of reasoning.
     SignatureDelta {
         /// Never empty.
@@ -106,7 +111,7 @@ mod tests {
             Event::ContentBlockStart { index: 0, content_block: text() },
             Event::ContentBlockDelta { index: 0, delta: Delta::signature() },
             Event::ContentBlockStop { index: 0 },
-            Event::MessageDelta { delta: Stop::from(&StopReason::EndTurn), usage },
+            Event::MessageDelta { delta: Stop::of(&StopReason::EndTurn, false), usage },
             Event::MessageStop,
         ] {
             assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.name());

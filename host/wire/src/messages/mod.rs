@@ -10,7 +10,7 @@ mod question;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{Content, Message, MessageMeta, Stop, WireUsage};
+pub use answer::{Call, Content, Message, MessageMeta, Stop, WireUsage};
 pub use count::{CountRequest, TokenCount, decode_count};
 pub use decode::{MessagesRequest, decode};
 pub use error::{Error, ErrorDetail, error_type};

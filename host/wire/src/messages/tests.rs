@@ -20,14 +20,8 @@ fn recorded_requests_are_decoded_as_reviewed() {
 
 fn decoded(body: &[u8]) -> Value {
     match decode(body) {
-        Ok(MessagesRequest {
-            model,
-            conversation,
-            ask: Ask { format, stop, max_output },
-            stream,
-            thinking,
-            input_tokens,
-        }) => {
+        Ok(MessagesRequest { model, conversation, ask, call, stream, thinking, input_tokens, ignored }) => {
+            let Ask { format, stop, max_output } = ask;
             let format = match format {
                 AnswerFormat::Text => Value::Null,
                 AnswerFormat::Json => "json".into(),
@@ -37,11 +31,13 @@ fn decoded(body: &[u8]) -> Value {
                 "model": model,
                 "messages": shown(&conversation),
                 "format": format,
+                "call": call,
                 "stop": stop,
                 "max_output": max_output,
                 "stream": stream,
                 "thinking": thinking,
                 "input_tokens": input_tokens,
+                "ignored": ignored,
             })
         }
         Err(refused) => json!({"refused": refused.to_string()}),
