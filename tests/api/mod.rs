@@ -19,5 +19,6 @@ mod repeats;
 mod responses;
 mod session;
 mod show;
+mod stored_responses;
 pub(crate) mod stream;
 mod wire;

@@ -1,7 +1,9 @@
 //! The API key of a request, in the places of all surfaces: `Authorization: Bearer` (OpenAI, Anthropic), `x-api-key`
 //! (Anthropic), `x-goog-api-key` and the parameter `key` (Gemini). A client may send several at once.
 
-use agentbay_domain::Access;
+use std::fmt;
+
+use agentbay_domain::{Access, Sha256Sum};
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use super::api_key;
@@ -11,17 +13,41 @@ static KEY_HEADERS: [HeaderName; 2] = [HeaderName::from_static("x-api-key"), Hea
 
 /// Returns whether one of the request's keys is a known one.
 pub(super) fn is_known(access: &Access, headers: &HeaderMap, uri: &Uri) -> bool {
+    keys(headers, uri).any(|key| api_key::is_known(access, key))
+}
+
+/// The keys of a request.
+fn keys<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> impl Iterator<Item = &'a str> {
     let in_headers = KEY_HEADERS.iter().filter_map(|name| headers.get(name)?.to_str().ok());
     // A key of other characters than these would need decoding; made keys have none.
     let in_query =
         uri.query().into_iter().flat_map(|query| query.split('&')).filter_map(|pair| pair.strip_prefix("key="));
-    bearer(headers).into_iter().chain(in_headers).chain(in_query).any(|key| api_key::is_known(access, key))
+    bearer(headers).into_iter().chain(in_headers).chain(in_query)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let given = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, key) = given.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+/// The client that something belongs to: a hash of its key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Owner(Sha256Sum);
+
+/// Omits the hash: a short key can be guessed from it.
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Owner")
+    }
+}
+
+impl Owner {
+    /// The client of a request: its known key, or whatever it sends where no key is needed.
+    pub(super) fn of(access: &Access, headers: &HeaderMap, uri: &Uri) -> Self {
+        let known = keys(headers, uri).find(|key| api_key::is_known(access, key));
+        Self(known.map_or_else(|| Sha256Sum::of(&bytes(headers)), |key| Sha256Sum::of(key.as_bytes())))
+    }
 }
 
 /// The bytes of all keys in headers, to tell one client from another.

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use agentbay_domain::Environment;
 use agentbay_runs::doctor::Versions;
 use agentbay_runs::reload::ReloadHandle;
-use agentbay_runs::{Runner, Snapshots};
+use agentbay_runs::{Runner, Snapshots, Tasks};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, get, post};
@@ -43,6 +43,7 @@ use tower::util::MapRequest;
 
 use error::ApiError;
 pub use metrics::{Format, Gauges, Metrics};
+pub use responses::Store as ResponseStore;
 
 /// The state that all routes share.
 #[derive(Debug, Clone)]
@@ -59,6 +60,10 @@ pub struct AppState {
     pub versions: Arc<Versions>,
     /// The metrics.
     pub metrics: Arc<dyn Metrics>,
+    /// The stored responses.
+    pub responses: ResponseStore,
+    /// The tasks of responses in the background.
+    pub tasks: Tasks,
     /// The listen address, which the `Host` header is checked against.
     pub listen: SocketAddr,
 }
@@ -89,6 +94,12 @@ pub fn router(state: AppState) -> Router {
         .route("/v1/messages", post(messages::create))
         .route("/v1/messages/count_tokens", post(messages::count_tokens))
         .route("/v1/responses", post(responses::create).get(responses::upgrade))
+        .route("/v1/responses/{id}", get(responses::stored::one).delete(responses::stored::delete))
+        .route("/v1/responses/{id}/cancel", post(responses::stored::cancel))
+        .route("/v1/responses/{id}/input_items", get(responses::stored::input_items))
+        .route("/v1/conversations", post(responses::conversations::create))
+        .route("/v1/conversations/{id}", get(responses::conversations::one).delete(responses::conversations::delete))
+        .route("/v1/conversations/{id}/items", get(responses::conversations::items))
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(from_fn_with_state(state.clone(), guard::check))

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use agentbay_domain::{
-    ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
+    ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits, StoreLimits,
 };
 
 use super::section::Section;
 use super::values::{self, AllowZero};
 
 pub(super) fn read(mut section: Section<'_>) -> Limits {
-    let Limits { connections, http, plugin, run, queue, retry, reload } = Limits::default();
+    let Limits { connections, http, plugin, run, queue, retry, store, reload } = Limits::default();
     let limits = Limits {
         connections: ConnectionLimits {
             max: count(&mut section, "connections", AllowZero::No, connections.max),
@@ -44,6 +44,10 @@ pub(super) fn read(mut section: Section<'_>) -> Limits {
             initial_delay: duration(&mut section, "retry_initial_delay", AllowZero::Yes, retry.initial_delay),
             max_delay: duration(&mut section, "retry_max_delay", AllowZero::Yes, retry.max_delay),
             failure_cache_ttl: duration(&mut section, "failure_cache_ttl", AllowZero::Yes, retry.failure_cache_ttl),
+        },
+        store: StoreLimits {
+            responses: count(&mut section, "stored_responses", AllowZero::Yes, store.responses),
+            bytes: size(&mut section, "stored_bytes", AllowZero::Yes, store.bytes),
         },
         reload: ReloadLimits { delay: duration(&mut section, "reload_delay", AllowZero::Yes, reload.delay) },
     };

@@ -37,7 +37,7 @@ pub use event::{Event, Extra, Level, Notice, ToolCall, ToolResult};
 pub use failure::{Category, Failure};
 pub use helper_scripts::{HelperScripts, InvalidRepoPath, RepoPath};
 pub use limits::{
-    ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits,
+    ConnectionLimits, HttpLimits, Limits, PluginLimits, QueueLimits, ReloadLimits, RetryLimits, RunLimits, StoreLimits,
 };
 pub use media::{Media, MediaContent};
 pub use model::{CliTarget, EnvSetting, Keep, Model, Show, ShownAs, Target, Worktree};

@@ -20,6 +20,8 @@ pub struct Limits {
     pub queue: QueueLimits,
     /// Limits of retries.
     pub retry: RetryLimits,
+    /// Limits of stored responses.
+    pub store: StoreLimits,
     /// Limits of reloading the settings.
     pub reload: ReloadLimits,
 }
@@ -235,6 +237,22 @@ impl Default for RetryLimits {
             max_delay: Duration::from_secs(60),
             failure_cache_ttl: Duration::from_secs(60),
         }
+    }
+}
+
+/// Limits of stored responses and conversations, in total.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoreLimits {
+    /// Responses and conversations that are stored. A client continues one of its last ones.
+    pub responses: usize,
+    /// Bytes that they take. Each counts everything that stands before it, so that a long conversation counts several
+    /// times.
+    pub bytes: u64,
+}
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        Self { responses: 1000, bytes: 64 * MIB }
     }
 }
 

@@ -81,6 +81,8 @@ pub async fn serve(source: Source, overrides: Overrides, screen: Arc<dyn Screen>
         host: environment,
         versions: Arc::default(),
         metrics,
+        responses: agentbay_api::ResponseStore::default(),
+        tasks: tasks.clone(),
         listen,
     });
     let connections = Connections::new(listener, router, config.limits.connections, tasks.clone());

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::error::ApiError;
 use super::surface::Surface;
 
-pub(super) use stream::stream;
+pub(super) use stream::{stream, without_client};
 pub(super) use whole::whole;
 
 /// Pieces of a streamed body that are ready to be sent.

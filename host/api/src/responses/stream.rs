@@ -4,6 +4,7 @@ use agentbay_runs::BlockKind;
 use agentbay_wire::responses::{Body, Event, Response, WireUsage};
 use axum::body::Bytes;
 
+use super::store::Keep;
 use super::{now, open, response_error};
 use crate::answer::{Encoder, End, Frames};
 use crate::error::ApiError;
@@ -12,6 +13,8 @@ use crate::sse;
 /// Encodes an answer as events.
 pub(super) struct Events {
     response: Response,
+    /// What is done with it at its end.
+    keep: Option<Keep>,
     numbers: Numbers,
     /// The bytes of the output.
     length: u64,
@@ -22,8 +25,26 @@ pub(super) struct Events {
 struct Numbers(u64);
 
 impl Events {
-    pub(super) fn new(response: Response) -> Self {
-        Self { response, numbers: Numbers::default(), length: 0 }
+    pub(super) fn new(response: Response, keep: Option<Keep>) -> Self {
+        Self { response, keep, numbers: Numbers::default(), length: 0 }
+    }
+
+    pub(super) fn response(&self) -> &Response {
+        &self.response
+    }
+
+    /// The last event of a response that a client has cancelled.
+    pub(super) fn cancel(&mut self, frames: &mut Frames) {
+        self.response.fail(None);
+        self.end(frames);
+    }
+
+    /// The response is complete: before its last event is sent, it can be read and continued.
+    fn end(&mut self, frames: &mut Frames) {
+        if let Some(keep) = &self.keep {
+            keep.save(&self.response);
+        }
+        frames.push_back(self.numbers.event(self.response.ended()));
     }
 }
 
@@ -58,12 +79,12 @@ impl Encoder for Events {
 
     fn finish(&mut self, end: End, frames: &mut Frames) {
         self.response.finish(&end.stop, WireUsage::of(end.usage, end.usage_estimated), now());
-        frames.push_back(self.numbers.event(self.response.ended()));
+        self.end(frames);
     }
 
     fn fail(&mut self, error: &ApiError, frames: &mut Frames) {
         self.response.fail(Some(response_error(error)));
-        frames.push_back(self.numbers.event(self.response.ended()));
+        self.end(frames);
     }
 
     fn kept(&self) -> u64 {

@@ -7,6 +7,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
 use super::stream::Events;
+use super::whole::Whole;
 use crate::{answer, sse};
 
 fn response() -> Response {
@@ -45,13 +46,14 @@ async fn body(response: axum::response::Response) -> String {
 }
 
 async fn whole(steps: Vec<Step>) -> Value {
-    let answer = answer::whole(Run::lost_after(steps).await, response(), HttpLimits::default()).await;
+    let encoder = Whole { response: response(), keep: None };
+    let answer = answer::whole(Run::lost_after(steps).await, encoder, HttpLimits::default()).await;
     serde_json::from_str(&body(answer).await).unwrap()
 }
 
 async fn events(steps: Vec<Step>) -> Vec<Value> {
     let run = Run::lost_after(steps).await;
-    let answer = answer::stream(run, Events::new(response()), sse::HEADERS, HttpLimits::default()).await;
+    let answer = answer::stream(run, Events::new(response(), None), sse::HEADERS, HttpLimits::default()).await;
     let body = body(answer).await;
     let frames = body.split_terminator("\n\n").filter(|frame| !frame.starts_with(':'));
     frames
@@ -216,7 +218,7 @@ async fn a_failure_in_mid_stream_is_the_last_event_and_keeps_the_partial_answer(
 #[tokio::test]
 async fn a_failure_before_any_output_has_a_status_of_its_own() {
     let run = Run::lost_after([failed()]).await;
-    let answer = answer::stream(run, Events::new(response()), sse::HEADERS, HttpLimits::default()).await;
+    let answer = answer::stream(run, Events::new(response(), None), sse::HEADERS, HttpLimits::default()).await;
     assert_eq!(answer.status(), 504);
     assert!(body(answer).await.starts_with("{\"error\":{\"message\":\"it took too long\""));
 }

@@ -2,22 +2,34 @@
 
 use agentbay_wire::responses::{Response, WireUsage};
 
+use super::store::Keep;
 use super::{now, open};
 use crate::answer::{Finished, WholeEncoder};
 use crate::surface::Surface;
 
-impl WholeEncoder for Response {
-    const SURFACE: Surface = Surface::OpenAi;
-    type Body = Self;
+/// Encodes an answer as a response.
+pub(super) struct Whole {
+    pub(super) response: Response,
+    /// What is done with it at its end.
+    pub(super) keep: Option<Keep>,
+}
 
-    fn encode(mut self, finished: Finished) -> Self {
+impl WholeEncoder for Whole {
+    const SURFACE: Surface = Surface::OpenAi;
+    type Body = Response;
+
+    fn encode(self, finished: Finished) -> Response {
+        let Self { mut response, keep } = self;
         let Finished { blocks, end } = finished;
         for block in blocks {
-            open(&mut self, block.kind);
-            self.add(&block.text);
-            self.close();
+            open(&mut response, block.kind);
+            response.add(&block.text);
+            response.close();
         }
-        self.finish(&end.stop, WireUsage::of(end.usage, end.usage_estimated), now());
-        self
+        response.finish(&end.stop, WireUsage::of(end.usage, end.usage_estimated), now());
+        if let Some(keep) = keep {
+            keep.save(&response);
+        }
+        response
     }
 }

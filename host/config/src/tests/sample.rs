@@ -57,7 +57,7 @@ fn the_sample_has_every_key() {
                  program options connections request_header_timeout body first_event_timeout whole_headers_after keep_alive plugin_file plugin_read_timeout plugin_memory plugin_call_cpu \
                  plugin_run_cpu plugin_result plugin_compile_timeout plugin_compile_memory plugin_instances plugin_events plugin_output \
                  plugin_notices output_line stderr_tail exit_grace open_pipe_timeout late_output_timeout stdin_buffer git_timeout partial_line_timeout program_busy_timeout shutdown_timeout disconnect_grace output answer_buffer runs queue queue_wait \
-                 retry_initial_delay retry_max_delay failure_cache_ttl reload_delay idle_timeout retries fallback chores max_runs max_repo_runs limits require_pin signed_by \
+                 retry_initial_delay retry_max_delay failure_cache_ttl stored_responses stored_bytes reload_delay idle_timeout retries fallback chores max_runs max_repo_runs limits require_pin signed_by \
                  programs home_files sha256 wasi";
     assert_eq!(shown, known.split(' ').collect());
 }

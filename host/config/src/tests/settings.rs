@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use agentbay_domain::{
     Access, CliTarget, ConnectionLimits, EnvSetting, Grant, HelperScripts, HttpLimits, Keep, Model, Permission,
-    PluginLimits, QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, Trust, Wasi, Worktree,
+    PluginLimits, QueueLimits, ReloadLimits, RepoPath, RetryLimits, RunLimits, Sha256Sum, StoreLimits, Trust, Wasi,
+    Worktree,
 };
 
 use super::super::{Limits, Overrides, Plugins, Server, WatchMode, load};
@@ -104,6 +105,8 @@ fn every_limit_has_its_key() {
         retry_initial_delay = 0
         retry_max_delay = "14s"
         failure_cache_ttl = 0
+        stored_responses = 0
+        stored_bytes = "26 B"
         reload_delay = "20s"
         "#,
     )]);
@@ -149,6 +152,7 @@ fn every_limit_has_its_key() {
             max_delay: Duration::from_secs(14),
             failure_cache_ttl: Duration::ZERO,
         },
+        store: StoreLimits { responses: 0, bytes: 26 },
         reload: ReloadLimits { delay: Duration::from_secs(20) },
     };
     assert_eq!(folder.load().unwrap().limits, expected);

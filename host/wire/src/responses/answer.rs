@@ -165,6 +165,11 @@ impl Response {
         }
     }
 
+    /// Returns whether it has ended, and did not fail.
+    pub fn has_succeeded(&self) -> bool {
+        matches!(self.status, Status::Completed | Status::Incomplete)
+    }
+
     /// Its state.
     pub fn status(&self) -> Status {
         self.status

@@ -85,6 +85,23 @@ pub fn decode(body: &[u8]) -> Result<ResponsesRequest, Malformed> {
 }
 
 impl ResponsesRequest {
+    /// Replaces the references of the input by the items that `find` returns for their ids.
+    ///
+    /// # Errors
+    /// See [`Malformed`].
+    pub fn resolve(&mut self, find: impl Fn(&str) -> Option<Item>) -> Result<(), Malformed> {
+        for item in &mut self.input {
+            if let Some(id) = item.reference() {
+                let missing = || {
+                    let message = format!("the item `{id}` is not stored: send the item itself instead of a reference");
+                    Malformed::field(INPUT, message)
+                };
+                *item = find(&id).ok_or_else(missing)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The conversation to answer, with these items before the input.
     ///
     /// # Errors

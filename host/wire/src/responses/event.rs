@@ -38,6 +38,8 @@ pub enum Body<'a> {
     SummaryDelta { item_id: &'a str, output_index: usize, summary_index: u32, delta: &'a str },
     /// The whole text of the part of some reasoning.
     SummaryDone { item_id: &'a str, output_index: usize, summary_index: u32, text: &'a str },
+    /// The events cannot be sent.
+    Error { code: &'a str, message: &'a str, param: &'a str },
     /// Nothing: the response goes on.
     Nothing {},
 }
