@@ -14,6 +14,7 @@ mod history;
 mod messages;
 mod models;
 pub(crate) mod openai_client;
+mod openai_responses_client;
 mod recordings;
 mod repeats;
 mod responses;

@@ -134,25 +134,35 @@ fn an_unknown_model_is_400_and_never_404() {
 }
 
 #[test]
-fn what_a_cli_does_not_find_is_400_too() {
-    let machine = Machine::configured(CONFIG);
-    machine.stand_in("cli", &["say", "--err", "model not found", "--exit", "1", ""]);
+fn a_failure_that_must_not_be_repeated_is_400_since_codex_repeats_404_and_5xx() {
+    let machine = Machine::configured(&(CONFIG.to_owned() + "retries = 0\n"));
     let proxy = machine.serve();
-    for stream in [false, true] {
-        let answer = proxy.respond(&json!({"model": "m", "input": "hi", "stream": stream}));
-        assert_eq!((answer.status, &answer.json()["error"]["code"]), (400, &json!("not_found")), "{answer:?}");
-        assert_eq!(answer.header("x-should-retry"), Some("false"));
+    for (says, code, status) in [
+        ("model not found", "not_found", 400),
+        ("internal server error", "server", 400),
+        ("connection refused", "network", 400),
+        ("rate limit exceeded", "rate_limit", 429),
+    ] {
+        machine.stand_in("cli", &["say", "--err", says, "--exit", "1", ""]);
+        for stream in [false, true] {
+            // The second one gets the remembered failure.
+            for _ in 0..2 {
+                let answer = proxy.respond(&json!({"model": "m", "input": says, "stream": stream}));
+                assert_eq!((answer.status, &answer.json()["error"]["code"]), (status, &json!(code)), "{answer:?}");
+                assert_eq!(answer.header("x-should-retry"), (status == 400).then_some("false"));
+            }
+        }
     }
 }
 
 #[test]
-fn a_failure_has_its_own_status_before_the_headers_and_is_the_last_event_after_them() {
+fn a_failure_is_400_before_the_headers_and_the_last_event_after_them() {
     let machine = Machine::configured(CONFIG);
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", ""]);
     let proxy = machine.serve();
     let failed = error("CLI failed: boom", "server_error", None, "unknown", Some("boom"));
     let answer = proxy.respond(&ask_in_stream("m", "hi"));
-    assert_eq!((error_of(&answer), answer.header("x-should-retry")), ((500, failed), Some("false")));
+    assert_eq!((error_of(&answer), answer.header("x-should-retry")), ((400, failed), Some("false")));
 
     machine.stand_in("cli", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
     let events = proxy.response_events(&ask_in_stream("m", "another"));

@@ -40,7 +40,11 @@ pub(crate) async fn stream(
 /// Carries a run out to its end. The encoder keeps what it needs; its frames are dropped.
 pub(crate) async fn without_client(run: Run, encoder: impl Encoder, limits: HttpLimits) {
     let mut answer = StreamedAnswer::new(run, encoder, limits);
-    while answer.next().await.is_some() {}
+    while !answer.ended {
+        let step = answer.run.next().await;
+        answer.take(step);
+        answer.ready.clear();
+    }
 }
 
 /// A run as the frames of an answer, which are made when the client reads them.

@@ -36,12 +36,11 @@ use stream::Events;
 use whole::Whole;
 
 /// Runs the agent of the model, and answers with its output.
-pub(super) async fn create(
-    State(state): State<AppState>,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Result<Response, ApiError> {
+pub(super) async fn create(State(state): State<AppState>, headers: HeaderMap, uri: Uri, body: Body) -> Response {
+    not_repeated(respond(state, headers, uri, body).await.into_response())
+}
+
+async fn respond(state: AppState, headers: HeaderMap, uri: Uri, body: Body) -> Result<Response, ApiError> {
     let limits = state.snapshots.newest().limits.http;
     let session = run_headers::session_header(&headers)?;
     let body = body::read(body, limits.body).await?;
@@ -79,7 +78,7 @@ pub(super) async fn create(
         true => answer::stream(run, Events::new(response, keep), sse::HEADERS, limits).await,
         false => answer::whole(run, Whole { response, keep }, limits).await,
     };
-    Ok(chores::name_in(without_404(answer), chore))
+    Ok(chores::name_in(answer, chore))
 }
 
 /// What stands before the input of a request.
@@ -127,9 +126,11 @@ fn in_background(state: &AppState, run: Run, response: wire::Response, keep: Kee
     if stream { resume::events(log, 0, limits.keep_alive) } else { stored::shown(state, &log) }
 }
 
-/// Codex repeats a POST that is answered with 404 six times, each of which would be a run.
-fn without_404(mut answer: Response) -> Response {
-    if answer.status() == StatusCode::NOT_FOUND {
+/// Codex repeats a POST that is answered with 404 or 5xx, whatever its headers say, and then shows a message of its own. A
+/// failure that must not be repeated is 400, which it shows.
+fn not_repeated(mut answer: Response) -> Response {
+    let is_final = answer.extensions().get::<ApiError>().is_some_and(ApiError::is_final);
+    if is_final && (answer.status() == StatusCode::NOT_FOUND || answer.status().is_server_error()) {
         *answer.status_mut() = StatusCode::BAD_REQUEST;
     }
     answer
