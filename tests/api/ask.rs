@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Machine, Proxy, Streamed, chat, codex_says};
+use crate::support::{Machine, Proxy, Streamed, chat, codex_says, fixtures};
 
 /// A model whose output is passed on as it arrives.
 const CONFIG: &str = "
@@ -219,4 +219,29 @@ fn a_request_for_an_answer_that_cannot_be_given_is_refused_and_runs_nothing() {
         let message = answer.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
         assert!(answer.status == 400 && message.contains(says), "{answer:?}");
     }
+}
+
+#[test]
+fn recorded_requests_of_clients_get_an_answer() {
+    let machine = Machine::configured(CONFIG);
+    // An answer that follows the schema of each recording.
+    let json = "if grep -q 'concise title'; then echo '{\"language\":\"en\",\"title\":\"x\"}'; else echo '{\"name\":\"x\"}'; fi";
+    machine.script("cli", json);
+    let proxy = machine.serve();
+    let mut count = 0;
+    for entry in std::fs::read_dir(fixtures().join("requests")).unwrap() {
+        let file = entry.unwrap().path();
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let recording: Value = serde_json::from_str(&text).unwrap();
+        for recorded in recording["requests"].as_array().unwrap() {
+            if recorded["method"] == "POST" && recorded["path"].as_str().unwrap().ends_with("/chat/completions") {
+                let mut body = recorded["body"].clone();
+                body["model"] = "m".into();
+                let answer = proxy.complete(&body);
+                assert!(answer.status == 200 && !answer.body.contains("\"error\""), "{}: {answer:?}", file.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 25, "only {count} requests");
 }
