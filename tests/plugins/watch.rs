@@ -182,7 +182,7 @@ fn a_requested_reload_is_complete_when_it_is_answered() {
 fn a_reload_request_needs_a_key_if_one_is_configured() {
     let machine = Machine::configured(&format!("server.api_keys = [\"one\"]\n{ECHO}"));
     let proxy = machine.serve();
-    let refused = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
+    let refused = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`, `x-api-key` or `x-goog-api-key`";
     let expected = error(refused, "invalid_request_error", None, "invalid_api_key", None);
     let answer = proxy.reload();
     assert_eq!((answer.status, answer.json()), (401, expected));

@@ -21,7 +21,7 @@ fn actual(answer: &Answer) -> (u16, Value) {
 #[test]
 fn a_key_is_required_if_keys_are_configured() {
     let (_machine, proxy) = served("api_keys = [\"right-one\", \"right-two\"]");
-    let message = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`";
+    let message = "an API key is required: send one of `server.api_keys` as `Authorization: Bearer …`, `x-api-key` or `x-goog-api-key`";
     let expected = (401, error(message, "invalid_request_error", None, "invalid_api_key", None));
     let with = |value: &str| question().header("authorization", value);
     for request in [
