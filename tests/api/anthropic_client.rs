@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Machine, PythonClient, codex_says, is_alive, wait_for};
+use crate::support::{FAILING_MODELS, Machine, PythonClient, codex_says, failing_clis, is_alive, wait_for};
 
 const CLIENT: PythonClient = PythonClient { package: "anthropic", version: "2.14.0" };
 
@@ -16,13 +16,6 @@ max_repo_runs = 4
 driver = "echo"
 [models.thinker]
 driver = "codex"
-[models.failing]
-driver = "generic"
-program = "failing"
-[models.breaking]
-driver = "generic"
-program = "breaking"
-options = { answer = "whole" }
 [models.hanging]
 driver = "generic"
 program = "hanging"
@@ -32,11 +25,10 @@ options = { answer = "whole" }
 #[test]
 fn the_official_client_completes_streams_counts_and_understands_errors() {
     let Some(python) = CLIENT.python() else { return };
-    let machine = Machine::configured(CONFIG);
+    let machine = Machine::configured(&[CONFIG, FAILING_MODELS].concat());
     let thought = json!({"type": "item.completed", "item": {"id": "item_1", "type": "reasoning", "text": "hm"}});
     machine.stand_in("codex", &["say", &format!("{thought}\n{}", codex_says("done"))]);
-    machine.stand_in("failing", &["say", "--err", "boom", "--exit", "3", ""]);
-    machine.stand_in("breaking", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
+    failing_clis(&machine);
     let processes = machine.hanging("hanging", "I am here");
     let proxy = machine.serve();
     let summary = python.summary("anthropic_messages.py", &[&format!("http://{}", proxy.address()), "right"]);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Machine, PythonClient, codex_says};
+use crate::support::{FAILING_MODELS, Machine, PythonClient, codex_says, failing_clis};
 
 const CLIENT: PythonClient = PythonClient { package: "google-genai", version: "3.6.1" };
 
@@ -25,27 +25,19 @@ program = "json"
 driver = "generic"
 program = "slow"
 options = { answer = "whole" }
-[models.failing]
-driver = "generic"
-program = "failing"
-[models.breaking]
-driver = "generic"
-program = "breaking"
-options = { answer = "whole" }
 "#;
 
 #[test]
 fn googles_client_generates_streams_counts_and_understands_errors() {
     let Some(python) = CLIENT.python() else { return };
-    let machine = Machine::configured(CONFIG);
+    let machine = Machine::configured(&[CONFIG, FAILING_MODELS].concat());
     machine.write("thinking.jsonl", thinking());
     machine.write("json.jsonl", codex_says(r#"{"name": "one", "size": 1}"#));
     machine.script("codex", "cat >/dev/null; cat thinking.jsonl");
     machine.script("json", "cat >/dev/null; cat json.jsonl");
     let gate = machine.name("gate");
     machine.stand_in("slow", &["gate", &gate, "", "slowly"]);
-    machine.stand_in("failing", &["say", "--err", "boom", "--exit", "3", ""]);
-    machine.stand_in("breaking", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
+    failing_clis(&machine);
     let proxy = machine.serve();
     let summary = python.summary("gemini.py", &[&format!("http://{}", proxy.address()), "right", &gate]);
     let text = "Be brief.\none two three";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Machine, PythonClient};
+use crate::support::{FAILING_MODELS, Machine, PythonClient, failing_clis};
 
 pub(crate) const CLIENT: PythonClient = PythonClient { package: "openai", version: "3.57.0" };
 
@@ -17,21 +17,13 @@ driver = "echo"
 driver = "generic"
 program = "json"
 options = { answer = "whole" }
-[models.failing]
-driver = "generic"
-program = "failing"
-[models.breaking]
-driver = "generic"
-program = "breaking"
-options = { answer = "whole" }
 "#;
 
 #[test]
 fn the_official_client_completes_streams_and_understands_errors() {
     let Some(python) = CLIENT.python() else { return };
-    let machine = Machine::configured(CONFIG);
-    machine.stand_in("failing", &["say", "--err", "boom", "--exit", "3", ""]);
-    machine.stand_in("breaking", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
+    let machine = Machine::configured(&[CONFIG, FAILING_MODELS].concat());
+    failing_clis(&machine);
     machine.stand_in("json", &["say", r#"{"name":"Ada","age":36}"#]);
     let proxy = machine.serve();
     let base_url = format!("http://{}/v1", proxy.address());

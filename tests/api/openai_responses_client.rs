@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::openai_client::CLIENT;
-use crate::support::{Machine, codex_says};
+use crate::support::{FAILING_MODELS, Machine, codex_says, failing_clis};
 
 const CONFIG: &str = r#"
 [server]
@@ -21,25 +21,17 @@ program = "json"
 driver = "generic"
 program = "slow"
 options = { answer = "whole" }
-[models.failing]
-driver = "generic"
-program = "failing"
-[models.breaking]
-driver = "generic"
-program = "breaking"
-options = { answer = "whole" }
 "#;
 
 #[test]
 fn the_official_client_creates_streams_continues_polls_and_cancels_responses() {
     let Some(python) = CLIENT.python() else { return };
-    let machine = Machine::configured(CONFIG);
+    let machine = Machine::configured(&[CONFIG, FAILING_MODELS].concat());
     let thought = json!({"type": "item.completed", "item": {"id": "t", "type": "reasoning", "text": "hm"}});
     machine.script("codex", &format!("cat >/dev/null; cat <<'END'\n{thought}\n{}END", codex_says("so")));
     machine.stand_in("json", &["say", "{\"name\": \"Ada\"}"]);
     machine.hanging("slow", "begun");
-    machine.stand_in("failing", &["say", "--err", "boom", "--exit", "3", ""]);
-    machine.stand_in("breaking", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
+    failing_clis(&machine);
     let proxy = machine.serve();
     let base_url = format!("http://{}/v1", proxy.address());
     let summary = python.summary("openai_responses.py", &[&base_url, "right"]);

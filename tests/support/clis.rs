@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde_json::json;
 
+use super::Machine;
+
 /// The drivers of CLIs that are programs of their own, each with its program.
 pub(crate) const CLIS: [(&str, &str); 8] = [
     ("claude", "claude"),
@@ -25,6 +27,23 @@ pub(crate) fn drivers() -> Vec<String> {
     drivers.sort();
     assert!(drivers.len() > CLIS.len(), "{drivers:?}");
     drivers
+}
+
+/// Two models whose CLIs fail: `failing` before any output, `breaking` within its answer. `failing_clis` makes the CLIs.
+pub(crate) const FAILING_MODELS: &str = r#"
+[models.failing]
+driver = "generic"
+program = "failing"
+[models.breaking]
+driver = "generic"
+program = "breaking"
+options = { answer = "whole" }
+"#;
+
+/// Makes the CLIs of `FAILING_MODELS`.
+pub(crate) fn failing_clis(machine: &Machine) {
+    machine.stand_in("failing", &["say", "--err", "boom", "--exit", "3", ""]);
+    machine.stand_in("breaking", &["say", "--err", "boom", "--exit", "3", "half an answer"]);
 }
 
 /// The output of Codex for an answer.

@@ -12,7 +12,7 @@ mod sse;
 mod wait;
 
 pub(crate) use chat::{Streamed, chat, error, known, user};
-pub(crate) use clis::{CLIS, codex_says, drivers};
+pub(crate) use clis::{CLIS, FAILING_MODELS, codex_says, drivers, failing_clis};
 pub(crate) use http::{Answer, Request};
 pub(crate) use machine::{ECHO, Machine, Run, binary, built_plugin, faults, fixtures, has_curl, quoted};
 pub(crate) use proxy::Proxy;

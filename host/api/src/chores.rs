@@ -37,23 +37,32 @@ pub(super) fn start(
 ) -> Result<Started, ApiError> {
     let codex_metadata = headers.get(CODEX_METADATA).and_then(|metadata| metadata.to_str().ok());
     let chore = recognize(Seen { conversation: &request.conversation, ask: &request.ask, body, codex_metadata });
-    let Some(Chore { kind, answer }) = chore else {
-        return Ok(Started { run: state.runner.start(request, Some(identity))?, chore: None });
+    let kind = chore.as_ref().map(|chore| chore.kind);
+    let run = match chore.map(|chore| answered(state, &mut request, body, chore)).transpose()?.flatten() {
+        Some(answered) => answered,
+        None => state.runner.start(request, Some(identity))?,
     };
+    Ok(Started { run, chore: kind })
+}
+
+/// The answer to a chore that needs no run. Else the request has the model that is to run it.
+fn answered(
+    state: &AppState,
+    request: &mut Request,
+    body: &[u8],
+    Chore { kind, answer }: Chore,
+) -> Result<Option<Run>, ApiError> {
     state.metrics.chore_recognized(kind.name());
     tracing::info!(chore = kind.name(), model = request.model, "a chore of the client is recognised");
     // Some clients name a model of their vendor for chores, whatever they use for turns.
     let chores = state.snapshots.newest().models.get(&request.model).map(|model| model.chores.clone());
-    let run = match (chores.unwrap_or_default(), answer) {
-        (Chores::Answer, Some(answer)) => Run::answered(body.len(), answer),
+    match (chores.unwrap_or_default(), answer) {
+        (Chores::Answer, Some(answer)) => return Ok(Some(Run::answered(body.len(), answer))),
         (Chores::Refuse, Some(_)) => return Err(refused(&request.model, kind)),
-        (Chores::Model(model), _) => {
-            request.model = model;
-            state.runner.start(request, Some(identity))?
-        }
-        (Chores::Run, _) | (Chores::Answer | Chores::Refuse, None) => state.runner.start(request, Some(identity))?,
-    };
-    Ok(Started { run, chore: Some(kind) })
+        (Chores::Model(model), _) => request.model = model,
+        (Chores::Run, _) | (Chores::Answer | Chores::Refuse, None) => {}
+    }
+    Ok(None)
 }
 
 /// Names the chore in the answer to it.

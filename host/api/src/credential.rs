@@ -1,12 +1,15 @@
 //! The API key of a request, in the places of all surfaces: `Authorization: Bearer` (OpenAI, Anthropic), `x-api-key`
 //! (Anthropic), `x-goog-api-key` and the parameter `key` (Gemini). A client may send several at once.
 
+use std::convert::Infallible;
 use std::fmt;
 
 use agentbay_domain::{Access, Sha256Sum};
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
-use super::api_key;
+use super::{AppState, api_key};
 
 /// The headers that hold a key alone.
 static KEY_HEADERS: [HeaderName; 2] = [HeaderName::from_static("x-api-key"), HeaderName::from_static("x-goog-api-key")];
@@ -42,9 +45,17 @@ impl fmt::Debug for Owner {
     }
 }
 
+impl FromRequestParts<AppState> for Owner {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
+        Ok(Self::of(&state.snapshots.newest().access, &parts.headers, &parts.uri))
+    }
+}
+
 impl Owner {
     /// The client of a request: its known key, or whatever it sends where no key is needed.
-    pub(super) fn of(access: &Access, headers: &HeaderMap, uri: &Uri) -> Self {
+    fn of(access: &Access, headers: &HeaderMap, uri: &Uri) -> Self {
         let known = keys(headers, uri).find(|key| api_key::is_known(access, key));
         Self(known.map_or_else(|| Sha256Sum::of(&bytes(headers)), |key| Sha256Sum::of(key.as_bytes())))
     }

@@ -4,52 +4,36 @@ use agentbay_wire::responses::{Conversation, Deleted, ItemList, Page};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use uuid::Uuid;
 
 use super::now;
 use super::store::Content;
-use super::stored::owner;
+use crate::credential::Owner;
 use crate::error::ApiError;
 use crate::path::Name;
 use crate::{AppState, body};
 
 /// Creates a conversation.
-pub(crate) async fn create(
-    State(state): State<AppState>,
-    headers: HeaderMap,
-    uri: Uri,
-    body: Body,
-) -> Result<Response, ApiError> {
+pub(crate) async fn create(State(state): State<AppState>, owner: Owner, body: Body) -> Result<Response, ApiError> {
     let body = body::read(body, state.snapshots.newest().limits.http.body).await?;
     let conversation = Conversation::decode(&body, now())?;
     let id = format!("conv_{}", Uuid::now_v7().simple());
     let answer = Json(conversation.object(&id)).into_response();
-    let (owner, limits) = owner(&state, &headers, &uri);
+    let limits = state.snapshots.newest().limits.store;
     state.responses.put(owner, id, Content::Conversation(conversation), limits);
     Ok(answer)
 }
 
 /// A conversation.
-pub(crate) async fn one(
-    State(state): State<AppState>,
-    Name(id): Name,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Result<Response, ApiError> {
-    Ok(Json(found(&state, &id, &headers, &uri)?.object(&id)).into_response())
+pub(crate) async fn one(State(state): State<AppState>, Name(id): Name, owner: Owner) -> Result<Response, ApiError> {
+    Ok(Json(found(&state, &id, &owner)?.object(&id)).into_response())
 }
 
 /// Forgets a conversation. Its responses stay.
-pub(crate) async fn delete(
-    State(state): State<AppState>,
-    Name(id): Name,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Result<Response, ApiError> {
-    found(&state, &id, &headers, &uri)?;
-    let (owner, _) = owner(&state, &headers, &uri);
+pub(crate) async fn delete(State(state): State<AppState>, Name(id): Name, owner: Owner) -> Result<Response, ApiError> {
+    found(&state, &id, &owner)?;
     state.responses.remove(&owner, &id);
     Ok(Json(Deleted { id: &id, object: "conversation.deleted", deleted: true }).into_response())
 }
@@ -58,17 +42,16 @@ pub(crate) async fn delete(
 pub(crate) async fn items(
     State(state): State<AppState>,
     Name(id): Name,
-    headers: HeaderMap,
+    owner: Owner,
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = Page::of(uri.query().unwrap_or_default())?;
-    let items = found(&state, &id, &headers, &uri)?.items;
+    let items = found(&state, &id, &owner)?.items;
     Ok(Json(ItemList::of(&items, &id, &page)).into_response())
 }
 
-fn found(state: &AppState, id: &str, headers: &HeaderMap, uri: &Uri) -> Result<Conversation, ApiError> {
-    let (owner, _) = owner(state, headers, uri);
-    match state.responses.get(&owner, id) {
+fn found(state: &AppState, id: &str, owner: &Owner) -> Result<Conversation, ApiError> {
+    match state.responses.get(owner, id) {
         Some(Content::Conversation(conversation)) => Ok(conversation),
         Some(Content::Response(_) | Content::Background(_)) | None => {
             let message = format!("the conversation `{id}` is not stored: create one with POST /v1/conversations");

@@ -15,7 +15,7 @@ mod stream;
 mod tests;
 mod whole;
 
-use agentbay_domain::{Category, HttpLimits};
+use agentbay_domain::{Category, HttpLimits, Limits};
 use agentbay_runs::{BlockKind, Request, Run};
 use agentbay_wire::responses::{self as wire, Context, Item, ResponseError, ResponsesRequest, decode};
 use axum::body::Body;
@@ -36,17 +36,16 @@ use stream::Events;
 use whole::Whole;
 
 /// Runs the agent of the model, and answers with its output.
-pub(super) async fn create(State(state): State<AppState>, headers: HeaderMap, uri: Uri, body: Body) -> Response {
-    not_repeated(respond(state, headers, uri, body).await.into_response())
+pub(super) async fn create(State(state): State<AppState>, owner: Owner, headers: HeaderMap, body: Body) -> Response {
+    not_repeated(respond(state, owner, headers, body).await.into_response())
 }
 
-async fn respond(state: AppState, headers: HeaderMap, uri: Uri, body: Body) -> Result<Response, ApiError> {
-    let limits = state.snapshots.newest().limits.http;
+async fn respond(state: AppState, owner: Owner, headers: HeaderMap, body: Body) -> Result<Response, ApiError> {
+    let Limits { http: limits, store: store_limits, .. } = state.snapshots.newest().limits;
     let session = run_headers::session_header(&headers)?;
     let body = body::read(body, limits.body).await?;
     let identity = request_identity::of(&headers, &body);
     let mut request = decode(&body)?;
-    let (owner, store_limits) = stored::owner(&state, &headers, &uri);
     request.resolve(|id| state.responses.item(&owner, id))?;
     let mut items = earlier(&state.responses, &owner, request.context.as_ref())?;
     let conversation = request.conversation(&items)?;

@@ -1,10 +1,9 @@
 //! `/v1/responses/{id}`: stored responses, their events and input, and the cancellation of one in the background.
 
-use agentbay_domain::StoreLimits;
 use agentbay_wire::responses::{self as wire, Deleted, ItemList, Page, Status, resumed};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri, header};
+use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
 use agentbay_runs::Phase;
@@ -17,21 +16,15 @@ use crate::credential::Owner;
 use crate::error::ApiError;
 use crate::path::Name;
 
-/// The owner of what a request asks for, and the limits of the store.
-pub(super) fn owner(state: &AppState, headers: &HeaderMap, uri: &Uri) -> (Owner, StoreLimits) {
-    let snapshot = state.snapshots.newest();
-    (Owner::of(&snapshot.access, headers, uri), snapshot.limits.store)
-}
-
 /// A response, or its events.
 pub(crate) async fn one(
     State(state): State<AppState>,
     Name(id): Name,
-    headers: HeaderMap,
+    owner: Owner,
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let first = resumed(uri.query().unwrap_or_default())?;
-    match (found(&state, &id, &headers, &uri)?, first) {
+    match (found(&state, &id, &owner)?, first) {
         (Found::Ended(stored), None) => Ok(body(&stored)),
         (Found::Background(log), None) => Ok(shown(&state, &log)),
         (Found::Background(log), Some(first)) => {
@@ -45,29 +38,18 @@ pub(crate) async fn one(
 }
 
 /// Forgets a response. A run in the background ends.
-pub(crate) async fn delete(
-    State(state): State<AppState>,
-    Name(id): Name,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Result<Response, ApiError> {
-    if let Found::Background(log) = found(&state, &id, &headers, &uri)? {
+pub(crate) async fn delete(State(state): State<AppState>, Name(id): Name, owner: Owner) -> Result<Response, ApiError> {
+    if let Found::Background(log) = found(&state, &id, &owner)? {
         log.cancel();
         state.runner.cancel(log.run);
     }
-    let (owner, _) = owner(&state, &headers, &uri);
     state.responses.remove(&owner, &id);
     Ok(Json(Deleted { id: &id, object: "response", deleted: true }).into_response())
 }
 
 /// Cancels a response in the background, and answers with it as soon as it has ended.
-pub(crate) async fn cancel(
-    State(state): State<AppState>,
-    Name(id): Name,
-    headers: HeaderMap,
-    uri: Uri,
-) -> Result<Response, ApiError> {
-    let Found::Background(log) = found(&state, &id, &headers, &uri)? else {
+pub(crate) async fn cancel(State(state): State<AppState>, Name(id): Name, owner: Owner) -> Result<Response, ApiError> {
+    let Found::Background(log) = found(&state, &id, &owner)? else {
         let message = "only a response with `background` can be cancelled: to end another one, close its connection";
         return Err(ApiError::refused(StatusCode::BAD_REQUEST, "not_in_background", None, message));
     };
@@ -83,11 +65,11 @@ pub(crate) async fn cancel(
 pub(crate) async fn input_items(
     State(state): State<AppState>,
     Name(id): Name,
-    headers: HeaderMap,
+    owner: Owner,
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let page = Page::of(uri.query().unwrap_or_default())?;
-    let items = match found(&state, &id, &headers, &uri)? {
+    let items = match found(&state, &id, &owner)? {
         Found::Ended(Stored { mut items, inputs, .. }) => {
             items.truncate(inputs);
             items
@@ -103,9 +85,8 @@ enum Found {
     Background(Log),
 }
 
-fn found(state: &AppState, id: &str, headers: &HeaderMap, uri: &Uri) -> Result<Found, ApiError> {
-    let (owner, _) = owner(state, headers, uri);
-    match state.responses.get(&owner, id) {
+fn found(state: &AppState, id: &str, owner: &Owner) -> Result<Found, ApiError> {
+    match state.responses.get(owner, id) {
         Some(Content::Response(stored)) => Ok(Found::Ended(stored)),
         Some(Content::Background(log)) => Ok(Found::Background(log)),
         Some(Content::Conversation(_)) | None => {

@@ -1,5 +1,7 @@
 //! The chores of clients, by what was recorded of each. What is not certain is not a chore.
 
+use std::borrow::Cow;
+
 use agentbay_domain::{AnswerFormat, Ask, Block, Conversation, Message, Role};
 use serde_json::Value;
 
@@ -29,7 +31,7 @@ impl std::fmt::Debug for Seen<'_> {
 
 /// Returns the chore that a request is; `None` for a turn of a user.
 pub fn recognize(seen: Seen<'_>) -> Option<Chore> {
-    let users: Vec<String> = texts(seen.conversation, |role| role == Role::User);
+    let users: Vec<Cow<'_, str>> = texts(seen.conversation, |role| role == Role::User).collect();
     let last = users.last()?;
     compaction(&seen, last).or_else(|| by_schema(&seen, last)).or_else(|| by_words(&seen, &users))
 }
@@ -73,7 +75,7 @@ fn by_schema(seen: &Seen<'_>, last: &str) -> Option<Chore> {
 }
 
 /// Chores that have only words, and no tools.
-fn by_words(seen: &Seen<'_>, users: &[String]) -> Option<Chore> {
+fn by_words(seen: &Seen<'_>, users: &[Cow<'_, str>]) -> Option<Chore> {
     let last = users.last()?;
     let chore = if is_alone(seen) {
         open_webui(last).or_else(|| librechat(last)).or_else(|| gemini_summary(last))
@@ -105,7 +107,7 @@ fn gemini_summary(text: &str) -> Option<Chore> {
 }
 
 /// opencode: the title generator has instructions of its own, and the conversation follows a fixed message.
-fn opencode(seen: &Seen<'_>, users: &[String]) -> Option<Chore> {
+fn opencode(seen: &Seen<'_>, users: &[Cow<'_, str>]) -> Option<Chore> {
     let generator = instructions(seen).any(|text| text.starts_with("You are a title generator"));
     let [first, said, ..] = users else { return None };
     let is_title = generator && first.trim() == "Generate a title for this conversation:";
@@ -132,18 +134,25 @@ fn is_alone(seen: &Seen<'_>) -> bool {
     matches!(seen.conversation.messages(), [Message { role: Role::User, .. }])
 }
 
-fn instructions<'a>(seen: &'a Seen<'_>) -> impl Iterator<Item = String> + 'a {
-    texts(seen.conversation, Role::instructs).into_iter()
+fn instructions<'a>(seen: &Seen<'a>) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
+    texts(seen.conversation, Role::instructs)
 }
 
-/// The texts of messages, one for each.
-fn texts(conversation: &Conversation, of: impl Fn(Role) -> bool) -> Vec<String> {
-    let messages = conversation.messages().iter().filter(|message| of(message.role));
-    let text = |block: &Block| match block {
-        Block::Text(text) => Some(text.clone()),
+/// The texts of messages, one for each. Most have one block, which is not copied.
+fn texts<'a>(
+    conversation: &'a Conversation,
+    of: impl Fn(Role) -> bool + 'a,
+) -> impl Iterator<Item = Cow<'a, str>> + 'a {
+    conversation.messages().iter().filter(move |message| of(message.role)).map(text)
+}
+
+fn text(message: &Message) -> Cow<'_, str> {
+    let mut texts = message.blocks.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text.as_str()),
         _ => None,
-    };
-    messages.map(|message| message.blocks.iter().filter_map(text).collect::<Vec<_>>().join("\n")).collect()
+    });
+    let first = Cow::Borrowed(texts.next().unwrap_or_default());
+    texts.fold(first, |joined, text| joined + "\n" + text)
 }
 
 /// The text between two marks; to the end if the second is missing, empty if the first is.
